@@ -1,0 +1,315 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Every tunable once: name, default, unit, range, meaning.
+
+`Config` is what the core is given; `NodeConfig` is what only the ROS node needs. The ROS
+parameters, `config/memory.yaml` and the table in the README are made from these two.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memory_node.errors import InvalidValueError
+
+DURABILITIES = ('process', 'power')
+MAX_LIMIT = 1000
+"""Largest number of items in one answer."""
+
+
+def tunable(
+    default: Any,
+    meaning: str,
+    *,
+    unit: str = '',
+    low: float | None = None,
+    high: float | None = None,
+    choices: Sequence[str] = (),
+    read_only: bool = False,
+) -> Any:
+    """Return a dataclass field that carries its own documentation and range."""
+    metadata = {
+        'meaning': meaning,
+        'unit': unit,
+        'low': low,
+        'high': high,
+        'choices': tuple(choices),
+        'read_only': read_only,
+    }
+    if isinstance(default, tuple):
+        return field(default=default, metadata={**metadata, 'list': True})
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Tunable:
+    """One row of the table: what a parameter is and which values it takes."""
+
+    name: str
+    default: Any
+    meaning: str
+    unit: str
+    low: float | None
+    high: float | None
+    choices: tuple[str, ...]
+    read_only: bool
+
+    def checked(self, value: Any) -> Any:
+        """Return the value in the type of the default.
+
+        Raises:
+            InvalidValueError: wrong type, not finite, out of range, or not one of the choices.
+        """
+        if isinstance(self.default, tuple):
+            return self._checked_list(value)
+        if isinstance(self.default, bool) or isinstance(value, bool):
+            accepted = isinstance(self.default, bool) and isinstance(value, bool)
+        elif isinstance(self.default, float):
+            accepted = isinstance(value, (int, float)) and math.isfinite(value)
+        else:
+            accepted = isinstance(value, type(self.default))
+        if not accepted:
+            raise self._refusal(value)
+        value = type(self.default)(value)
+        if self.choices and value not in self.choices:
+            raise self._refusal(value)
+        if self.low is not None and value < self.low or self.high is not None and value > self.high:
+            raise self._refusal(value)
+        return value
+
+    def expected(self) -> str:
+        """Return which values are accepted, in words."""
+        if isinstance(self.default, tuple):
+            return 'a list of strings'
+        if self.choices:
+            return f'one of {", ".join(self.choices)}'
+        kind = {bool: 'true or false', float: 'a number', int: 'a whole number'}.get(
+            type(self.default), 'a string'
+        )
+        if self.low is not None and self.high is not None:
+            kind += f' from {self.low:g} to {self.high:g}'
+        elif self.low is not None:
+            kind += f' of at least {self.low:g}'
+        return f'{kind} [{self.unit}]' if self.unit else kind
+
+    def _checked_list(self, value: Any) -> tuple[str, ...]:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            raise self._refusal(value)
+        if not all(isinstance(item, str) for item in value):
+            raise self._refusal(value)
+        return tuple(value)
+
+    def _refusal(self, value: Any) -> InvalidValueError:
+        return InvalidValueError(f'{self.name}: got {value!r}, expected {self.expected()}')
+
+
+def tunables(cls: type) -> Iterator[Tunable]:
+    """Yield the table of a configuration class, in its order."""
+    for f in dataclasses.fields(cls):
+        m = f.metadata
+        yield Tunable(
+            f.name,
+            f.default,
+            m['meaning'],
+            m['unit'],
+            m['low'],
+            m['high'],
+            m['choices'],
+            m['read_only'],
+        )
+
+
+def _check(config: Any) -> None:
+    for row in tunables(type(config)):
+        object.__setattr__(config, row.name, row.checked(getattr(config, row.name)))
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the core decides by. Raises InvalidValueError for a value out of its range.
+
+    The arbiter's numbers are those of Chronotope (FEATURES CH-14 to CH-19).
+    """
+
+    dilation_m: float = tunable(
+        0.25,
+        'An object is a candidate when its box, grown by this, overlaps the detection.',
+        unit='m',
+        low=0.0,
+        high=5.0,
+    )
+    geometry_range_m: float = tunable(
+        0.5,
+        'Distance of the centres at which the geometry term reaches zero.',
+        unit='m',
+        low=0.01,
+        high=10.0,
+    )
+    geometry_weight: float = tunable(0.2, 'Weight of the geometry term.', low=0.0, high=1.0)
+    iou_weight: float = tunable(0.2, 'Weight of the box overlap term.', low=0.0, high=1.0)
+    feature_weight: float = tunable(0.5, 'Weight of the feature term.', low=0.0, high=1.0)
+    label_weight: float = tunable(
+        0.1, 'Weight of the label term; the four weights sum to 1.', low=0.0, high=1.0
+    )
+    merge_score: float = tunable(
+        0.62, 'A detection joins the best candidate from this score on.', low=0.0, high=1.0
+    )
+    create_score: float = tunable(
+        0.3,
+        'Without a candidate, a detector score from here on makes a new object.',
+        low=0.0,
+        high=1.0,
+    )
+    blend: float = tunable(
+        0.2, 'Share of the new sighting in the running position and feature.', low=0.0, high=1.0
+    )
+    position_sigma_m: float = tunable(
+        0.02,
+        'Position noise of a detection that brings no covariance.',
+        unit='m',
+        low=0.0,
+        high=5.0,
+    )
+    confirm_looks: int = tunable(
+        2, 'Independent looks after which a tentative object is confirmed.', low=1, high=100
+    )
+    look_distance_m: float = tunable(
+        0.3,
+        'A sensor that moved this far gives an independent look at once.',
+        unit='m',
+        low=0.0,
+        high=100.0,
+    )
+    look_angle_deg: float = tunable(
+        15.0,
+        'A sensor that turned this far gives an independent look at once.',
+        unit='deg',
+        low=0.0,
+        high=180.0,
+    )
+    look_gap_s: float = tunable(
+        1.0,
+        'After this long a look from the same place is independent too.',
+        unit='s',
+        low=0.0,
+        high=3600.0,
+    )
+    version_distance_m: float = tunable(
+        0.05,
+        'The centre or a box side changing by this much since the last version is an UPDATED '
+        'change.',
+        unit='m',
+        low=0.001,
+        high=10.0,
+    )
+    label_margin: float = tunable(
+        1.2,
+        'A label replaces the current one when it has this many times its evidence.',
+        low=1.0,
+        high=100.0,
+    )
+    feature_keep_first: int = tunable(
+        5, "The features of an object's first sightings that are kept.", low=0, high=1000
+    )
+    feature_keep_cosine: float = tunable(
+        0.02,
+        "Later features are kept when they move the object's feature by more than this cosine.",
+        low=0.0,
+        high=2.0,
+    )
+    ignored_labels: tuple[str, ...] = tunable((), 'Detections with these labels are ignored.')
+    near_m: float = tunable(
+        0.6,
+        'Objects whose centres are this close are near each other.',
+        unit='m',
+        low=0.0,
+        high=100.0,
+    )
+    on_gap_m: float = tunable(
+        0.08,
+        'Largest gap between the top of one box and the bottom of what is on it.',
+        unit='m',
+        low=0.0,
+        high=5.0,
+    )
+    max_future_s: float = tunable(
+        5.0,
+        'A view stamped further ahead of the clock is refused.',
+        unit='s',
+        low=0.0,
+        high=86400.0,
+    )
+    max_age_s: float = tunable(
+        600.0,
+        'A view stamped this long before the newest one is refused; 0: never.',
+        unit='s',
+        low=0.0,
+        high=1e9,
+    )
+    durability: str = tunable(
+        'process',
+        'What a commit survives: the death of the process, or a power cut.',
+        choices=DURABILITIES,
+        read_only=True,
+    )
+
+    def __post_init__(self) -> None:
+        _check(self)
+        weights = (
+            self.geometry_weight,
+            self.iou_weight,
+            self.feature_weight,
+            self.label_weight,
+        )
+        if abs(sum(weights) - 1.0) > 1e-6:
+            raise InvalidValueError(
+                f'geometry_weight, iou_weight, feature_weight, label_weight: got {weights}, '
+                f'which sum to {sum(weights):g}, expected a sum of 1'
+            )
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Config:
+        """Build from a mapping; an unknown name raises InvalidValueError."""
+        names = {row.name for row in tunables(cls)}
+        unknown = sorted(set(values) - names)
+        if unknown:
+            raise InvalidValueError(f'no such setting: {", ".join(unknown)}')
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class NodeConfig:
+    """What only the ROS node needs."""
+
+    database: str = tunable(
+        '',
+        'File of the memory; ~ is expanded. Empty: spatial_memory.db in ROS_HOME (~/.ros).',
+        read_only=True,
+    )
+    map_frame: str = tunable('map', 'Frame in which everything is remembered.', read_only=True)
+    map_id: str = tunable('', 'Identity of the map, stored with every view.', read_only=True)
+    autostart: bool = tunable(
+        True, 'Configure and activate at start; false under a lifecycle manager.', read_only=True
+    )
+    transform_wait_s: float = tunable(
+        0.5,
+        'How long a view waits for its transform before it is given up.',
+        unit='s',
+        low=0.0,
+        high=60.0,
+    )
+    queue_size: int = tunable(
+        200,
+        'Views waiting to be judged; beyond, the oldest is dropped and counted.',
+        low=1,
+        high=100000,
+        read_only=True,
+    )
+
+    def __post_init__(self) -> None:
+        _check(self)

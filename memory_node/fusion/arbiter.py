@@ -1,0 +1,185 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What does each detection of a view mean? Decided from arrays, before anything is written.
+
+The terms, weights and thresholds are Chronotope's (CH-14 to CH-18). Added to them here: missing
+terms renormalise the weights instead of scoring zero; the box overlap says nothing where a side is
+under three sigma of the position noise; and a view is matched one to one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from memory_node.config import Config
+from memory_node.fusion.candidates import CandidateIndex
+from memory_node.fusion.intake import Evidence
+from memory_node.fusion.labels import Ints
+from memory_node.fusion.world import Rows, World
+from memory_node.model import Floats
+from memory_node.scene import boxes
+
+DIGITS = 9
+"""Terms are rounded to this many digits before any comparison."""
+IOU_SIGMAS = 3.0
+LOW_SCORE = 'low_score'
+FORGOTTEN = 'forgotten'
+
+GEOMETRY, IOU, FEATURE, LABEL = range(4)
+TERMS = ('geometry', 'iou', 'feature', 'label')
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Detections beside the objects they could be.
+
+    Attributes:
+        place: (P,) place of the detection in the evidence. row: (P,) row of the object.
+        object_id: (P,) its id; ties go to the lowest.
+        terms: (P, 4) in the order of TERMS, 0 to 1, NaN where a term does not exist.
+        total: (P,) 0 to 1.
+    """
+
+    place: npt.NDArray[np.int64]
+    row: Rows
+    object_id: Rows
+    terms: Floats
+    total: Floats
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The decision for each detection of the evidence.
+
+    Attributes:
+        row: (n,) row of the object it joins, -1: none.
+        created: (n,) whether it makes a new object.
+        reason: n texts, empty unless rejected.
+        terms: (n, 4) of the chosen pair, or of the best pair where it joins none.
+        total: (n,) likewise, NaN without any candidate.
+    """
+
+    row: Rows
+    created: boxes.Bools
+    reason: list[str]
+    terms: Floats
+    total: Floats
+
+
+def find_pairs(
+    evidence: Evidence, label: Ints, map_number: int, world: World, index: CandidateIndex, c: Config
+) -> Pairs:
+    """Candidates by box overlap (CH-14), each with its terms (CH-15 to CH-17)."""
+    place, row = index.overlapping(evidence.center, evidence.half, c.dilation_m)
+    records = world.records[row]
+    if len(world.maps) > 1:
+        here = records['map'] == map_number
+        place, row, records = place[here], row[here], records[here]
+    terms = np.full((len(place), 4), np.nan)
+    if not len(place):
+        return Pairs(place, row, records['id'], terms, np.zeros(0))
+    center, half = evidence.center[place], evidence.half[place]
+    far = boxes.distance(center, records['center']) / c.geometry_range_m
+    terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - far)
+    smallest = np.minimum(half, records['half']).min(axis=1) * 2.0
+    overlap = boxes.iou(center, half, records['center'], records['half'])
+    tells = smallest >= IOU_SIGMAS * evidence.sigma[place]
+    terms[:, IOU] = np.where(tells, overlap, np.nan)
+    terms[:, FEATURE] = _cosines(evidence, place, world, row, records['has_feature'])
+    terms[:, LABEL] = world.labels.terms(label[place], records['labels'], records['masses'])
+    np.round(terms, DIGITS, out=terms)
+    return Pairs(place, row, records['id'], terms, _totals(terms, c))
+
+
+def _cosines(
+    evidence: Evidence, place: npt.NDArray[np.int64], world: World, row: Rows, held: boxes.Bools
+) -> Floats:
+    """(P,) cosine of the features clipped to 0…1, NaN where either side has none (CH-16)."""
+    cosine = np.full(len(place), np.nan)
+    both = np.flatnonzero(held & evidence.has_feature[place])
+    if len(both):
+        products = world.features.take(row[both]).astype(np.float64)
+        products *= evidence.feature[place[both]]
+        cosine[both] = np.clip(boxes.tree_sum(products), 0.0, 1.0)
+    return cosine
+
+
+def _totals(terms: Floats, c: Config) -> Floats:
+    """Weighted mean over the terms that exist (CH-15)."""
+    weights = (c.geometry_weight, c.iou_weight, c.feature_weight, c.label_weight)
+    total = np.zeros(len(terms))
+    weight = np.zeros(len(terms))
+    for k, w in enumerate(weights):
+        exists = ~np.isnan(terms[:, k])
+        total += np.where(exists, terms[:, k], 0.0) * w
+        weight += np.where(exists, w, 0.0)
+    result: Floats = np.round(total / np.maximum(weight, 1e-12), DIGITS)
+    return result
+
+
+def judge(evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config) -> Judgement:
+    """Match one to one, then create or reject what is left (CH-18).
+
+    Args:
+        evidence: n detections. pairs: their candidates.
+        barred: (n,) whether a detection looks like something that was forgotten there.
+        c: settings.
+    """
+    n = len(evidence)
+    chosen = _assign(pairs, n, c.merge_score)
+    matched = chosen >= 0
+    shown = np.where(matched, chosen, _best(pairs, n))
+    some = shown >= 0
+    terms, total = np.full((n, 4), np.nan), np.full(n, np.nan)
+    terms[some], total[some] = pairs.terms[shown[some]], pairs.total[shown[some]]
+    row = np.full(n, -1, np.int64)
+    row[matched] = pairs.row[chosen[matched]]
+    certain = evidence.score >= c.create_score
+    created = ~matched & certain & ~barred
+    reason = [
+        '' if kept else FORGOTTEN if bar else LOW_SCORE
+        for kept, bar in zip((matched | created).tolist(), (barred & certain).tolist())
+    ]
+    return Judgement(row, created, reason, terms, total)
+
+
+def _best(pairs: Pairs, n: int) -> npt.NDArray[np.int64]:
+    """(n,) the pair with the highest total of each detection, ties to the lowest id; -1: none."""
+    best = np.full(n, -1, np.int64)
+    order = np.lexsort([-pairs.object_id, pairs.total])
+    best[pairs.place[order]] = order
+    return best
+
+
+def _assign(pairs: Pairs, n: int, merge_score: float) -> npt.NDArray[np.int64]:
+    """(n,) the pair each detection is given, no object twice, highest sum of totals; -1: none."""
+    chosen = np.full(n, -1, np.int64)
+    good = np.flatnonzero(pairs.total >= merge_score)
+    if not len(good):
+        return chosen
+    place, object_id, total = pairs.place[good], pairs.object_id[good], pairs.total[good]
+    best = np.full(n, -1, np.int64)
+    order = np.lexsort([-object_id, total])
+    best[place[order]] = order
+    winners = best[best >= 0]
+    if len(np.unique(object_id[winners])) == len(winners):
+        chosen[best >= 0] = good[winners]
+        return chosen
+    places, i = np.unique(place, return_inverse=True)
+    ids, j = np.unique(object_id, return_inverse=True)
+    gain = np.zeros((len(places), len(ids)))
+    which = np.full(gain.shape, -1, np.int64)
+    gain[i, j] = total
+    which[i, j] = good
+    a, b = linear_sum_assignment(gain, maximize=True)
+    picked = which[a, b]
+    chosen[places[a]] = picked
+    return chosen

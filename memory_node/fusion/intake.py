@@ -1,0 +1,314 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Turn the detections of a view into arrays; refuse each malformed one alone, with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memory_node.config import Config
+from memory_node.fusion.world import Features
+from memory_node.model import IDENTITY, UNKNOWN_LABEL, Detection, Floats, View
+from memory_node.scene.boxes import Bools, hull_half, normalized, tree_sum
+
+REASONS = {
+    'bad_type': 'a field has the wrong type or number of values',
+    'not_finite': 'a position, size, orientation or score is NaN or infinite',
+    'bad_score': 'the score is not from 0 to 1',
+    'bad_size': 'a side of the box is negative',
+    'no_label': 'the label is empty and there is no feature',
+    'ignored': 'the label is one of ignored_labels',
+    'feature_dim': 'the feature has another length than the features of this store',
+    'bad_feature': 'the feature is all zero, NaN or infinite',
+}
+"""Why a detection is refused before it is judged. It is counted, and not stored."""
+
+VIEW_REASONS = {
+    'bad_stamp': 'the stamp is zero, or further ahead of the clock than max_future_s',
+    'too_old': 'the stamp is more than max_age_s before the newest one',
+    'bad_pose': 'the sensor pose is not finite, or its quaternion has no unit norm',
+}
+"""Why a whole view is refused. It is counted, and not stored."""
+
+MAX_LABEL = 120
+"""Characters of a label that are kept (CH-45); control characters never are."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The accepted detections of one view, in an order that does not depend on the sender's.
+
+    Attributes:
+        index: (n,) place of each in the view that was given.
+        labels: n label texts. label: (n,) their numbers, set by whoever owns the LabelBook.
+        score: (n,) 0 to 1.
+        center, size, half: (n, 3) metres, map; half is that of the axis-aligned hull.
+        orientation: (n, 4) unit quaternions; oriented: (n,) whether it is known.
+        extent: (n,) whether any side is above zero.
+        cov: (n, 9) square metres, NaN where unknown; sigma: (n,) metres, largest axis.
+        feature: (n, D) float32 of unit norm, zero where there is none; has_feature: (n,).
+        alternatives: n mappings label → score, or None.
+        track_ids: n texts.
+    """
+
+    index: np.ndarray
+    labels: list[str]
+    score: Floats
+    center: Floats
+    size: Floats
+    half: Floats
+    orientation: Floats
+    oriented: Bools
+    extent: Bools
+    cov: Floats
+    sigma: Floats
+    feature: Features
+    has_feature: Bools
+    alternatives: list[Mapping[str, float] | None]
+    track_ids: list[str]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What may be judged, and why the rest may not: place in the view → reason."""
+
+    evidence: Evidence
+    refused: dict[int, str]
+
+
+def view_problem(view: View, recorded_ns: int, newest_ns: int, config: Config) -> str:
+    """Return why a view as a whole must be refused (see VIEW_REASONS); empty: it need not be."""
+    stamp = view.stamp_ns
+    if isinstance(stamp, bool) or not isinstance(stamp, (int, np.integer)):
+        return 'bad_stamp'
+    if not 0 < stamp < 2**63 or stamp - recorded_ns > config.max_future_s * 1e9:
+        return 'bad_stamp'
+    if config.max_age_s and newest_ns - stamp > config.max_age_s * 1e9:
+        return 'too_old'
+    if view.sensor_pose is not None:
+        pose = view.sensor_pose
+        try:
+            values = np.array([*pose.position_m, *pose.orientation_xyzw], dtype=np.float64)
+        except (TypeError, ValueError):
+            return 'bad_pose'
+        turn = values[3:]
+        if len(values) != 7 or not np.isfinite(values).all() or abs(turn @ turn - 1.0) > 1e-3:
+            return 'bad_pose'
+    return ''
+
+
+def take_in(
+    detections: Sequence[Detection],
+    feature_dim: int | None,
+    default_sigma_m: float,
+    ignored: frozenset[str] = frozenset(),
+) -> Intake:
+    """Check every detection alone.
+
+    Args:
+        detections: as given by the caller.
+        feature_dim: length of the features of this store; None: the first good one decides.
+        default_sigma_m: position noise where no covariance is given.
+        ignored: case-folded labels that are refused as `ignored`.
+    """
+    numbers, refused = _numbers(detections)
+    labels = [_clean_label(d) for d in detections]
+    features, dim = _features(detections, feature_dim, refused)
+    _check_numbers(numbers, refused)
+    for k, label in enumerate(labels):
+        if not label and k not in refused:
+            if k in features:
+                labels[k] = UNKNOWN_LABEL
+            else:
+                refused[k] = 'no_label'
+        elif ignored and label.casefold() in ignored:
+            refused.setdefault(k, 'ignored')
+    kept = np.array([k for k in range(len(detections)) if k not in refused], dtype=np.int64)
+    order = _canonical(kept, labels, numbers)
+    return Intake(
+        _evidence(detections, order, labels, numbers, features, dim, default_sigma_m), refused
+    )
+
+
+def _canonical(kept: np.ndarray, labels: list[str], numbers: Floats) -> np.ndarray:
+    """Sort by label, position, size and score: ids and ties never hang on the sender's order."""
+    if len(kept) < 2:
+        return kept
+    rows = numbers[kept]
+    names = np.array([labels[k] for k in kept.tolist()])
+    keys = [rows[:, c] for c in (0, 6, 5, 4, 3, 2, 1)]
+    return kept[np.lexsort([*keys, names])]
+
+
+def _numbers(detections: Sequence[Detection]) -> tuple[Floats, dict[int, str]]:
+    """(n, 11) score, centre, size, orientation; what is no number is refused as bad_type."""
+    try:
+        rows = [(d.score, *d.center_m, *d.size_m, *d.orientation_xyzw) for d in detections]
+        table = np.array(rows, dtype=np.float64).reshape(len(rows), -1)
+        if table.shape[1] == 11 or not len(rows):
+            return table.reshape(len(rows), 11), {}
+    except (TypeError, ValueError):
+        pass
+    refused: dict[int, str] = {}
+    table = np.zeros((len(detections), 11))
+    for k, d in enumerate(detections):
+        row = _one_row(d)
+        if row is None:
+            refused[k] = 'bad_type'
+        else:
+            table[k] = row
+    return table, refused
+
+
+def _one_row(d: Detection) -> Floats | None:
+    try:
+        row = np.array([d.score, *d.center_m, *d.size_m, *d.orientation_xyzw], dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    fits = (len(d.center_m), len(d.size_m), len(d.orientation_xyzw)) == (3, 3, 4)
+    return row if fits and row.shape == (11,) else None
+
+
+def _check_numbers(numbers: Floats, refused: dict[int, str]) -> None:
+    finite = np.isfinite(numbers).all(axis=1)
+    score, size = numbers[:, 0], numbers[:, 4:7]
+    score_ok = (score >= 0) & (score <= 1)
+    size_ok = (size >= 0).all(axis=1)
+    if (finite & score_ok & size_ok).all():
+        return
+    for k in range(len(numbers)):
+        if not finite[k]:
+            refused.setdefault(k, 'not_finite')
+        elif not score_ok[k]:
+            refused.setdefault(k, 'bad_score')
+        elif not size_ok[k]:
+            refused.setdefault(k, 'bad_size')
+
+
+def _clean_label(d: Detection) -> str:
+    label = d.label
+    if not isinstance(label, str):
+        return ''
+    if not label.isprintable():
+        label = ''.join(c if c.isprintable() else ' ' for c in label)
+    return label[:MAX_LABEL].strip()
+
+
+def _features(
+    detections: Sequence[Detection], dim: int | None, refused: dict[int, str]
+) -> tuple[dict[int, Features], int]:
+    found: dict[int, Features] = {}
+    for k, d in enumerate(detections):
+        if d.feature is None:
+            continue
+        try:
+            feature = np.asarray(d.feature, dtype=np.float32)
+        except (TypeError, ValueError):
+            refused[k] = 'bad_type'
+            continue
+        if feature.ndim == 1 and feature.size == 0:
+            continue
+        if feature.ndim != 1 or (dim is not None and len(feature) != dim):
+            refused[k] = 'feature_dim'
+            continue
+        if not _usable(feature):
+            refused[k] = 'bad_feature'
+            continue
+        dim = len(feature)
+        found[k] = feature
+    return found, dim or 0
+
+
+def _usable(feature: Features) -> bool:
+    """Finite and not zero; a sum of squares says both unless it overflows."""
+    square = float(np.dot(feature, feature))
+    if np.isfinite(square) and square > 1e-12:
+        return True
+    wide = feature.astype(np.float64)
+    return bool(np.isfinite(wide).all() and np.abs(wide).max() > 0)
+
+
+def _evidence(
+    detections: Sequence[Detection],
+    order: np.ndarray,
+    labels: list[str],
+    numbers: Floats,
+    features: dict[int, Features],
+    dim: int,
+    default_sigma_m: float,
+) -> Evidence:
+    places = order.tolist()
+    rows = numbers[order]
+    size = np.ascontiguousarray(rows[:, 4:7])
+    orientation, oriented = _orientations(rows[:, 7:11])
+    cov, sigma = _covariances([detections[k].position_cov for k in places], default_sigma_m)
+    has_feature = np.array([k in features for k in places], dtype=bool)
+    feature = np.zeros((len(places), dim), np.float32)
+    if features:
+        wide = np.stack([features[k] for k in places if k in features]).astype(np.float64)
+        feature[has_feature] = normalized(wide / np.abs(wide).max(axis=1, keepdims=True))
+    return Evidence(
+        index=order,
+        labels=[labels[k] for k in places],
+        score=np.ascontiguousarray(rows[:, 0]),
+        center=np.ascontiguousarray(rows[:, 1:4]),
+        size=size,
+        half=hull_half(size, orientation),
+        orientation=orientation,
+        oriented=oriented,
+        extent=size.max(axis=1, initial=0.0) > 0,
+        cov=cov,
+        sigma=sigma,
+        feature=feature,
+        has_feature=has_feature,
+        alternatives=[_alternatives(detections[k].alternatives) for k in places],
+        track_ids=[str(detections[k].track_id) for k in places],
+    )
+
+
+def _orientations(rows: Floats) -> tuple[Floats, Bools]:
+    """Normalise; all zeros means unknown and becomes identity (C16)."""
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    oriented = largest > 0
+    if oriented.all() and (np.abs(tree_sum(rows * rows) - 1.0) < 1e-12).all():
+        return np.ascontiguousarray(rows), oriented
+    safe = np.where(oriented[:, None], rows / np.where(oriented, largest, 1.0)[:, None], IDENTITY)
+    return normalized(safe), oriented
+
+
+def _covariances(given: list[Any], default_sigma_m: float) -> tuple[Floats, Floats]:
+    """A covariance that is no covariance is taken as unknown; the detection stays (C14)."""
+    cov = np.full((len(given), 9), np.nan)
+    sigma = np.full(len(given), default_sigma_m)
+    for k, value in enumerate(given):
+        if value is None:
+            continue
+        try:
+            matrix = np.asarray(value, dtype=np.float64).reshape(3, 3)
+        except (TypeError, ValueError):
+            continue
+        diagonal = matrix.diagonal()
+        if np.isfinite(matrix).all() and (diagonal >= 0).all() and diagonal.any():
+            cov[k] = matrix.ravel()
+            sigma[k] = np.sqrt(diagonal.max())
+    return cov, sigma
+
+
+def _alternatives(given: Any) -> Mapping[str, float] | None:
+    """Alternatives with a usable label and score; others are left out."""
+    if not given:
+        return None
+    kept = {
+        str(label)[:MAX_LABEL]: float(score)
+        for label, score in given.items()
+        if label and isinstance(score, (int, float)) and 0 < score <= 1
+    }
+    return kept or None

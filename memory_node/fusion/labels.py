@@ -1,0 +1,85 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Labels as small numbers, and how alike two labels are."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import numpy.typing as npt
+
+from memory_node.model import Floats
+
+EXACT_FLOOR = 0.8
+SUBSTRING = 0.5
+"""Label term of an exact match at least, and of one label within the other (CH-17)."""
+
+Ints = npt.NDArray[np.int32]
+
+
+class LabelBook:
+    """Numbers labels as they appear. Two spellings that differ only in case are one label.
+
+    Attributes:
+        names: label of each number, as first spelt. quoted: the same as JSON strings.
+    """
+
+    def __init__(self) -> None:
+        self._ids: dict[str, int] = {}
+        self.names: list[str] = []
+        self.quoted: list[str] = []
+        self._folded: list[str] = []
+        self._within: dict[tuple[int, int], bool] = {}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def intern(self, label: str) -> int:
+        """Return the number of a label, a new one if it was never seen."""
+        known = self._ids.get(label)
+        if known is not None:
+            return known
+        folded = label.casefold()
+        known = self._ids.get(folded)
+        if known is None:
+            known = len(self.names)
+            self.names.append(label)
+            self.quoted.append(json.dumps(label, ensure_ascii=False))
+            self._folded.append(folded)
+            self._ids[folded] = known
+        self._ids[label] = known
+        return known
+
+    def find(self, label: str) -> int | None:
+        """Return the number of a label, or None if it was never seen."""
+        return self._ids.get(label, self._ids.get(label.casefold()))
+
+    def terms(self, label: Ints, object_labels: Ints, object_masses: Floats) -> Floats:
+        """Label term of each pair (CH-17).
+
+        Args:
+            label: (P,) label of the detection.
+            object_labels: (P, K) labels of the object, -1 where there is none.
+            object_masses: (P, K) evidence mass of each.
+
+        Returns:
+            (P,) 1 ≥ max(mass, 0.8) for a label the object has, 0.5 for one within another, else 0.
+        """
+        same = object_labels == label[:, None]
+        term: Floats = np.where(same, np.clip(object_masses, EXACT_FLOOR, 1.0), 0.0).max(axis=1)
+        others = np.flatnonzero(term == 0.0)
+        if len(others):
+            wanted, held = label[others].tolist(), object_labels[others].tolist()
+            for k, (a, row) in enumerate(zip(wanted, held)):
+                if any(b >= 0 and self._is_within(a, b) for b in row):
+                    term[others[k]] = SUBSTRING
+        return term
+
+    def _is_within(self, a: int, b: int) -> bool:
+        found = self._within.get((a, b))
+        if found is None:
+            one, other = self._folded[a], self._folded[b]
+            found = self._within[a, b] = one in other or other in one
+        return found

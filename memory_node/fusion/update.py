@@ -1,0 +1,331 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a judged view does to the objects: new records, computed but not yet put anywhere.
+
+Everything here follows from what is stored with the observations (their boxes, scores, verdicts
+and kept features) and from the look, so that the same arithmetic rebuilds the objects from the log.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memory_node.config import Config
+from memory_node.fusion.arbiter import FEATURE, Judgement
+from memory_node.fusion.intake import Evidence
+from memory_node.fusion.labels import Ints
+from memory_node.fusion.world import OBJECT, STATE_CODE, Features, Records, Rows, World
+from memory_node.model import ChangeKind, Floats, State
+from memory_node.scene import boxes
+
+TENTATIVE, CONFIRMED = STATE_CODE[State.TENTATIVE], STATE_CODE[State.CONFIRMED]
+CONFIDENCE_GAIN = 0.5
+
+
+@dataclass(frozen=True)
+class Look:
+    """The view as far as the objects are concerned.
+
+    Attributes:
+        seq: log line of the view. stamp_ns: when the world showed it.
+        position: (3,) of the sensor, map, metres; NaN: unknown. axis: (3,) where it looked.
+        map_number: of the map in which the poses hold.
+    """
+
+    seq: int
+    stamp_ns: int
+    position: Floats
+    axis: Floats
+    map_number: int
+
+
+@dataclass(frozen=True)
+class ChangeDraft:
+    """A change without a number yet. place: in `Update.after`. before: what it replaced."""
+
+    kind: ChangeKind
+    place: int
+    before: dict[str, object]
+
+
+@dataclass(frozen=True)
+class Update:
+    """What a view changes; the first `len(rows)` records exist already, the others are new.
+
+    Attributes:
+        rows: (R,) rows of the objects that the view supports.
+        place: (R + M,) place of the detection in the evidence, for each record.
+        after: (R + M,) records as they will be.
+        feature_place: (F,) places in `after` whose feature changes; feature: (F, D).
+        kept: (n,) whether the feature of a detection is stored with its observation.
+        more_labels: place in `after` → labels beyond the slots of the record.
+        changes: what the log will say.
+    """
+
+    rows: Rows
+    place: Rows
+    after: Records
+    feature_place: Rows
+    feature: Features
+    kept: boxes.Bools
+    more_labels: dict[int, dict[int, float]]
+    changes: list[ChangeDraft]
+
+
+def plan_update(
+    evidence: Evidence,
+    label: Ints,
+    judgement: Judgement,
+    look: Look,
+    world: World,
+    next_id: int,
+    c: Config,
+    kept: boxes.Bools | None = None,
+) -> Update:
+    """Compute what a judged view does to the objects.
+
+    Args:
+        evidence, label, judgement: of the view.
+        look: where it was taken from.
+        world: as it is; it is not changed.
+        next_id: id of the first new object.
+        c: settings.
+        kept: which features were kept, where that was decided before (replay); None: decide now.
+    """
+    matched = np.flatnonzero(judgement.row >= 0)
+    created = np.flatnonzero(judgement.created)
+    rows = judgement.row[matched]
+    before = world.records[rows]
+    after = np.concatenate([before, _born(evidence, label, created, look, next_id)])
+    old = after[: len(rows)]
+    weight = np.maximum(c.blend, 1.0 / (before['observations'] + 1.0))
+    if kept is None:
+        speaks = _speaks(before, evidence, matched, look.stamp_ns, c)
+        kept = _keep_features(evidence, judgement, matched, created, before, weight, speaks, c)
+    features = _blend_features(evidence, kept, matched, created, before, rows, weight, world)
+    after['has_feature'][features[0]] = True
+    _blend_boxes(old, evidence, matched, weight, look.stamp_ns, c)
+    more = _add_labels(after, evidence, label, np.concatenate([matched, created]), rows, world)
+    _choose_labels(old, more, c.label_margin)
+    score = evidence.score[matched]
+    old['confidence'] += (1.0 - old['confidence']) * score * CONFIDENCE_GAIN
+    old['observations'] += 1
+    old['first_seen_ns'] = np.minimum(old['first_seen_ns'], look.stamp_ns)
+    old['last_seen_ns'] = np.maximum(old['last_seen_ns'], look.stamp_ns)
+    _count_looks(old, look, c)
+    after['state'] = np.where(after['looks'] >= c.confirm_looks, CONFIRMED, after['state'])
+    changes = _changes(before, after, world, c)
+    return Update(rows, np.concatenate([matched, created]), after, *features, kept, more, changes)
+
+
+def apply_update(update: Update, world: World) -> Rows:
+    """Put the new records in place; returns the rows of all records of the update."""
+    count = len(update.rows)
+    world.records[update.rows] = update.after[:count]
+    rows = np.concatenate([update.rows, world.append(update.after[count:])])
+    world.features.put(rows[update.feature_place], update.feature)
+    for place, masses in update.more_labels.items():
+        world.more_labels[int(rows[place])] = masses
+    return rows
+
+
+def _born(evidence: Evidence, label: Ints, created: Rows, look: Look, next_id: int) -> Records:
+    new = np.zeros(len(created), OBJECT)
+    new['id'] = np.arange(next_id, next_id + len(created))
+    for name in ('center', 'size', 'orientation', 'half', 'oriented'):
+        new[name] = getattr(evidence, name)[created]
+    new['confidence'] = evidence.score[created]
+    new['observations'] = new['looks'] = 1
+    new['look_seq'], new['look_ns'] = look.seq, look.stamp_ns
+    new['look_position'], new['look_axis'] = look.position, look.axis
+    new['first_seen_ns'] = new['last_seen_ns'] = look.stamp_ns
+    new['labels'] = -1
+    new['label'] = label[created]
+    new['map'] = look.map_number
+    new['state'] = TENTATIVE
+    return new
+
+
+def _speaks(
+    held: Records, evidence: Evidence, matched: Rows, stamp_ns: int, c: Config
+) -> boxes.Bools:
+    """Whether a sighting may rewrite: a late or doubtful one only supports."""
+    result: boxes.Bools = (stamp_ns >= held['last_seen_ns']) & (
+        evidence.score[matched] >= c.create_score
+    )
+    return result
+
+
+def _keep_features(
+    evidence: Evidence, judgement: Judgement, matched: Rows, created: Rows, before: Records,
+    weight: Floats, speaks: boxes.Bools, c: Config,
+) -> boxes.Bools:  # fmt: skip
+    """The first few features of an object are kept, later ones if they move its feature.
+
+    With cosine k between the two and weight w of the new one, the blended feature has the cosine
+    ((1 - w) + w k) / sqrt((1 - w)² + w² + 2 w (1 - w) k) to the old one.
+    """
+    kept = np.zeros(len(evidence), bool)
+    kept[created] = evidence.has_feature[created]
+    k = np.nan_to_num(judgement.terms[matched, FEATURE], nan=0.0)
+    w = weight
+    moved = 1.0 - ((1 - w) + w * k) / np.sqrt((1 - w) ** 2 + w * w + 2 * w * (1 - w) * k)
+    wanted = before['observations'] < c.feature_keep_first
+    wanted |= ~before['has_feature'] | (moved > c.feature_keep_cosine)
+    kept[matched] = evidence.has_feature[matched] & wanted & speaks
+    return kept
+
+
+def as_stored(feature: Features) -> Features:
+    """A feature as it reads back from the file, where it lies in float16."""
+    return feature.astype(np.float16).astype(np.float32)
+
+
+def _blend_features(
+    evidence: Evidence, kept: boxes.Bools, matched: Rows, created: Rows, before: Records,
+    rows: Rows, weight: Floats, world: World,
+) -> tuple[Rows, Features]:  # fmt: skip
+    """Places in the update whose feature changes, and the new features."""
+    place = np.flatnonzero(kept[np.concatenate([matched, created])])
+    if not len(place):
+        return place, np.zeros((0, evidence.feature.shape[1]), np.float32)
+    source = np.concatenate([matched, created])[place]
+    new = boxes.normalized(as_stored(evidence.feature[source]).astype(np.float64))
+    joins = np.flatnonzero(place < len(rows))
+    joins = joins[before['has_feature'][place[joins]]]
+    if len(joins):
+        held = world.features.take(rows[place[joins]]).astype(np.float64)
+        w = weight[place[joins], None]
+        new[joins] = boxes.normalized(held + w * (new[joins] - held))
+    return place, new.astype(np.float32)
+
+
+def _blend_boxes(
+    old: Records, evidence: Evidence, matched: Rows, weight: Floats, stamp_ns: int, c: Config
+) -> None:
+    """Running centre, size and orientation."""
+    speaks = _speaks(old, evidence, matched, stamp_ns, c)
+    w = np.where(speaks, weight, 0.0)[:, None]
+    old['center'] += w * (evidence.center[matched] - old['center'])
+    known = evidence.extent[matched][:, None]
+    had = (old['size'].max(axis=1) > 0)[:, None]
+    step = np.where(known, np.where(had, w, np.where(w > 0, 1.0, 0.0)), 0.0)
+    old['size'] += step * (evidence.size[matched] - old['size'])
+    turns = evidence.oriented[matched] & speaks
+    if turns.any():
+        q, seen = old['orientation'], evidence.orientation[matched]
+        side = np.where(boxes.tree_sum(q * seen) < 0, -1.0, 1.0)[:, None]
+        w4 = np.where(turns[:, None], np.where(old['oriented'][:, None], w, 1.0), 0.0)
+        old['orientation'] = boxes.normalized(q + w4 * (side * seen - q))
+        old['oriented'] |= turns
+    old['half'] = boxes.hull_half(old['size'], old['orientation'])
+
+
+def _add_labels(
+    after: Records, evidence: Evidence, label: Ints, place: Rows, rows: Rows, world: World
+) -> dict[int, dict[int, float]]:
+    """Label evidence is raw mass: the score is added to the label's sum (CH-19)."""
+    seen, score = label[place], evidence.score[place]
+    slot = after['labels'] == seen[:, None]
+    known = np.flatnonzero(slot.any(axis=1))
+    after['masses'][known, slot[known].argmax(axis=1)] += score[known]
+    more: dict[int, dict[int, float]] = {}
+    spilled = world.more_labels
+    if spilled:
+        more = {k: dict(spilled[r]) for k, r in enumerate(rows.tolist()) if r in spilled}
+    unknown = np.flatnonzero(~slot.any(axis=1)).tolist()
+    for k in unknown:
+        _add_label(after, more, k, int(seen[k]), float(score[k]))
+    for k, detection in enumerate(place.tolist()):
+        given = evidence.alternatives[detection]
+        for text, alternative_score in (given or {}).items():
+            _add_label(after, more, k, world.labels.intern(text), alternative_score)
+    return more
+
+
+def _add_label(
+    after: Records, more: dict[int, dict[int, float]], k: int, label: int, mass: float
+) -> None:
+    slots = after['labels'][k].tolist()
+    for wanted in (label, -1):
+        if wanted in slots and label not in more.get(k, {}):
+            slot = slots.index(wanted)
+            after['labels'][k, slot] = label
+            after['masses'][k, slot] += mass
+            return
+    masses = more.setdefault(k, {})
+    masses[label] = masses.get(label, 0.0) + mass
+
+
+def _choose_labels(old: Records, more: dict[int, dict[int, float]], margin: float) -> None:
+    """The heaviest label wins, but the current one stays until it is beaten by the margin."""
+    if not len(old):
+        return
+    masses = old['masses']
+    best = masses.argmax(axis=1)
+    line = np.arange(len(old))
+    heaviest, label = masses[line, best], old['labels'][line, best]
+    current = np.where(old['labels'] == old['label'][:, None], masses, 0.0).max(axis=1)
+    for k, extra in more.items():
+        if k < len(old):
+            current[k] = extra.get(int(old['label'][k]), current[k])
+            top = max(extra, key=lambda n: extra[n])
+            if extra[top] > heaviest[k]:
+                heaviest[k], label[k] = extra[top], top
+    wins = heaviest > margin * current
+    old['label'] = np.where(wins, label, old['label'])
+
+
+def _count_looks(old: Records, look: Look, c: Config) -> None:
+    """A look counts if the sensor moved or turned since the last one, or after a while (§6)."""
+    if not len(old):
+        return
+    away = look.stamp_ns - old['look_ns']
+    independent = np.abs(away) > c.look_gap_s * 1e9
+    there = old['look_position']
+    step = boxes.distance(there, np.broadcast_to(look.position, there.shape))
+    cosine = boxes.tree_sum(old['look_axis'] * look.axis)
+    cosine = np.round(cosine, 9)
+    with np.errstate(invalid='ignore'):
+        independent |= step >= c.look_distance_m
+        independent |= cosine <= round(float(np.cos(np.radians(c.look_angle_deg))), 9)
+    old['looks'] += independent
+    newer = independent & (away >= 0)
+    old['look_seq'] = np.where(newer, look.seq, old['look_seq'])
+    old['look_ns'] = np.where(newer, look.stamp_ns, old['look_ns'])
+    old['look_position'] = np.where(newer[:, None], look.position, there)
+    old['look_axis'] = np.where(newer[:, None], look.axis, old['look_axis'])
+
+
+def _changes(before: Records, after: Records, world: World, c: Config) -> list[ChangeDraft]:
+    """What the log says about a view, in order of the object ids; sets the version columns."""
+    drafts: list[ChangeDraft] = []
+    count = len(before)
+    old = after[:count]
+    confirmed = old['state'] != before['state']
+    relabelled = old['label'] != before['label']
+    moved = np.abs(old['center'] - old['version_center']).max(axis=1) >= c.version_distance_m
+    resized = np.abs(old['size'] - old['version_size']).max(axis=1) >= c.version_distance_m
+    updated = moved | resized
+    names = world.labels.names
+    for k in np.flatnonzero(confirmed | relabelled | updated).tolist():
+        if confirmed[k]:
+            drafts.append(ChangeDraft(ChangeKind.CONFIRMED, k, {'state': State.TENTATIVE.value}))
+        if relabelled[k]:
+            was = {'label': names[before['label'][k]]}
+            drafts.append(ChangeDraft(ChangeKind.RELABELLED, k, was))
+        if updated[k]:
+            place = {
+                'center_m': old['version_center'][k].tolist(),
+                'size_m': old['version_size'][k].tolist(),
+            }
+            drafts.append(ChangeDraft(ChangeKind.UPDATED, k, place))
+    drafts += [ChangeDraft(ChangeKind.CREATED, k, {}) for k in range(count, len(after))]
+    changed = np.unique(np.array([d.place for d in drafts], dtype=np.int64))
+    after['version_center'][changed] = after['center'][changed]
+    after['version_size'][changed] = after['size'][changed]
+    drafts.sort(key=lambda d: int(after['id'][d.place]))
+    return drafts

@@ -1,0 +1,315 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The words of the house as frozen dataclasses and string enums; no logic.
+
+Positions are map-frame metres, orientations unit quaternions (x, y, z, w), times int64
+nanoseconds. What a sensor claims (Detection, View) is held as given: nothing is checked here, so
+that one bad value costs no more than itself; `fusion/intake.py` judges it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+import numpy.typing as npt
+
+Triple = tuple[float, float, float]
+Quaternion = tuple[float, float, float, float]
+Floats = npt.NDArray[np.float64]
+
+IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
+UNKNOWN_LABEL = 'unknown'
+
+
+class _Word(str, Enum):
+    """A string enum that prints as its value."""
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+
+class State(_Word):
+    """What the memory holds of an object."""
+
+    TENTATIVE = 'tentative'
+    CONFIRMED = 'confirmed'
+    FORGOTTEN = 'forgotten'
+
+
+class VerdictKind(_Word):
+    """What a detection was taken to mean."""
+
+    CREATED = 'created'
+    MERGED = 'merged'
+    REJECTED = 'rejected'
+
+
+class ChangeKind(_Word):
+    """What a line of the log says. VIEW lines number the views and are no changes."""
+
+    VIEW = 'VIEW'
+    CREATED = 'CREATED'
+    CONFIRMED = 'CONFIRMED'
+    UPDATED = 'UPDATED'
+    RELABELLED = 'RELABELLED'
+    FORGOTTEN = 'FORGOTTEN'
+
+
+class RelationKind(_Word):
+    """How the subject stands to the object."""
+
+    ON = 'on'
+    UNDER = 'under'
+    NEAR = 'near'
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A pose in the map frame.
+
+    Attributes:
+        position_m: metres.
+        orientation_xyzw: unit quaternion.
+    """
+
+    position_m: Triple
+    orientation_xyzw: Quaternion = IDENTITY
+
+
+@dataclass(frozen=True)
+class FieldOfView:
+    """What a sensor could have seen: full opening angles about its optical axis, and a range."""
+
+    horizontal_rad: float
+    vertical_rad: float
+    min_range_m: float
+    max_range_m: float
+
+
+@dataclass(frozen=True, eq=False)
+class DepthImage:
+    """Depth along the optical axis (z, not range).
+
+    Attributes:
+        depth_m: (H, W) float32, metres; 0, NaN and inf mean no measurement.
+        fx, fy, cx, cy: pinhole intrinsics in pixels; pixel (u, v) has its centre at (u, v).
+    """
+
+    depth_m: npt.NDArray[np.float32]
+    fx: float
+    fy: float
+    cx: float
+    cy: float
+
+
+@dataclass(frozen=True, eq=False)
+class Detection:
+    """One labelled 3D box that a detector claims to have seen.
+
+    Attributes:
+        label: class name.
+        score: detector score, 0 to 1.
+        center_m: centre of the box, map frame.
+        size_m: side lengths along the box's own axes; (0, 0, 0) means extent unknown.
+        orientation_xyzw: of the box; all zeros means unknown.
+        position_cov: (3, 3) covariance of the centre, map frame, square metres; None: unknown.
+        feature: (D,) appearance embedding; None: none. Normalised on the way in.
+        alternatives: further labels with their scores.
+        track_id: identity given by a tracker of this sensor; empty: none.
+    """
+
+    label: str
+    score: float
+    center_m: Sequence[float]
+    size_m: Sequence[float] = (0.0, 0.0, 0.0)
+    orientation_xyzw: Sequence[float] = IDENTITY
+    position_cov: npt.ArrayLike | None = None
+    feature: npt.ArrayLike | None = None
+    alternatives: Mapping[str, float] = field(default_factory=dict)
+    track_id: str = ''
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """All detections of one sensor at one instant, and what the sensor could see.
+
+    Attributes:
+        stamp_ns: when the world showed it.
+        sensor: name of the sensor.
+        detections: may be empty, which is evidence too.
+        sensor_pose: of the optical frame (z forward, x right, y down) in the map; None: unknown.
+        field_of_view: None: not declared, so nothing follows from what was not detected.
+        depth: depth image of the same instant and sensor.
+        localization_cov: (6, 6) covariance of the robot's pose (x, y, z, rotations); None: unknown.
+        map_id: identity of the map in which the poses hold.
+        scope: whom or what it belongs to, for example {'robot': 'tiago'}.
+        clock: 'wall' or 'sim'.
+    """
+
+    stamp_ns: int
+    sensor: str = ''
+    detections: Sequence[Detection] = ()
+    sensor_pose: Pose | None = None
+    field_of_view: FieldOfView | None = None
+    depth: DepthImage | None = None
+    localization_cov: npt.ArrayLike | None = None
+    map_id: str = ''
+    scope: Mapping[str, str] = field(default_factory=dict)
+    clock: str = 'wall'
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one detection was taken to mean.
+
+    Attributes:
+        kind: created, merged or rejected.
+        object_id: object it went to; None when rejected.
+        reason: why it was rejected; empty otherwise.
+        terms: total and each term that existed, 0 to 1 (CH-15); empty for a malformed detection.
+    """
+
+    kind: VerdictKind
+    object_id: int | None
+    reason: str = ''
+    terms: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MemoryObject:
+    """The belief that one physical thing exists.
+
+    Attributes:
+        labels: label → evidence mass, heaviest first.
+        confidence: saturating sum of scores (CH-19), not a probability of presence.
+        first_seen_ns, last_seen_ns: stamps of its first and last sighting.
+    """
+
+    id: int
+    label: str
+    labels: Mapping[str, float]
+    state: State
+    center_m: Triple
+    orientation_xyzw: Quaternion
+    size_m: Triple
+    confidence: float
+    observations: int
+    first_seen_ns: int
+    last_seen_ns: int
+    map_id: str = ''
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One sighting as it was judged and stored; see Verdict and Detection."""
+
+    id: int
+    object_id: int | None
+    view_seq: int
+    stamp_ns: int
+    recorded_ns: int
+    sensor: str
+    label: str
+    score: float
+    center_m: Triple
+    orientation_xyzw: Quaternion
+    size_m: Triple
+    verdict: VerdictKind
+    reason: str
+    terms: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line of the append-only log.
+
+    Attributes:
+        seq: number of the line, without gaps.
+        object: the object after the change, where the change was made in this call; None in lines
+            read back from the log.
+        actor: 'perception', or whoever asked.
+        before: what the line replaced, as plain values.
+    """
+
+    seq: int
+    kind: ChangeKind
+    object_id: int | None
+    stamp_ns: int
+    recorded_ns: int
+    actor: str = 'perception'
+    reason: str = ''
+    before: Mapping[str, object] = field(default_factory=dict)
+    object: MemoryObject | None = None
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What one call put on disk.
+
+    Attributes:
+        verdicts: one per detection, in their order.
+        changes: what it changed, in order.
+        first_seq, seq: its first and last log line; when nothing was written, seq is the last line
+            written before and first_seq one more.
+        refused: why the view as a whole was refused and nothing stored; empty: it was stored.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    changes: tuple[Change, ...]
+    first_seq: int
+    seq: int
+    refused: str = ''
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of the memory; each filter left at its default is off.
+
+    Attributes:
+        text: a label, or words that a label must contain.
+        near_m: only within radius_m of this point.
+        states: only objects in these states; empty: tentative and confirmed.
+        limit: largest number of hits, 1 to 1000.
+        at_ns: the time the answer is about; None: the newest committed stamp.
+    """
+
+    text: str = ''
+    near_m: Sequence[float] | None = None
+    radius_m: float = 0.0
+    states: Sequence[str] = ()
+    limit: int = 10
+    at_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One answer: score 0 to 1, and the terms it is made of."""
+
+    object: MemoryObject
+    score: float
+    terms: Mapping[str, float] = field(default_factory=dict)
+
+
+class Hits(tuple[Hit, ...]):
+    """Hits, best first. total: number of matches, whatever the limit."""
+
+    total: int
+
+    def __new__(cls, hits: Iterable[Hit], total: int) -> Hits:
+        self = super().__new__(cls, hits)
+        self.total = total
+        return self
+
+
+@dataclass(frozen=True)
+class Relation:
+    """subject relation object, for example cup on table; confidence: the lesser of the two."""
+
+    subject_id: int
+    kind: RelationKind
+    object_id: int
+    confidence: float

@@ -1,0 +1,68 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Relations between objects, from their boxes as they are now (CH-33)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memory_node.config import Config
+from memory_node.fusion.candidates import CandidateIndex
+from memory_node.fusion.world import Rows, World
+from memory_node.model import Relation, RelationKind
+from memory_node.scene import boxes
+
+
+def relations_about(
+    world: World, index: CandidateIndex, rows: Rows, config: Config
+) -> list[Relation]:
+    """All relations in which one of the given objects is the subject or the object.
+
+    near: centres within `near_m`, both ways. on: the footprints overlap, the bottom of the subject
+    is within `on_gap_m` of the top of the other, and its centre is higher. under: the inverse.
+    """
+    if not len(rows):
+        return []
+    r = world.records
+    margin = max(config.near_m, config.on_gap_m)
+    place, other = index.overlapping(r['center'][rows], r['half'][rows], margin)
+    one = rows[place]
+    keep = (one != other) & (r['map'][one] == r['map'][other])
+    one, other = one[keep], other[keep]
+    near_to = np.unique(np.sort(np.stack([one, other], axis=1), axis=1), axis=0)
+    found = _near(world, near_to, config.near_m)
+    found += _stacked(world, near_to, config.on_gap_m)
+    found += _stacked(world, near_to[:, ::-1], config.on_gap_m)
+    return sorted(found, key=lambda n: (n.subject_id, n.kind.value, n.object_id))
+
+
+def _near(world: World, pairs: Rows, near_m: float) -> list[Relation]:
+    r = world.records
+    close = boxes.distance(r['center'][pairs[:, 0]], r['center'][pairs[:, 1]]) <= near_m
+    found = []
+    for a, b in pairs[close].tolist():
+        found.append(_relation(world, a, RelationKind.NEAR, b))
+        found.append(_relation(world, b, RelationKind.NEAR, a))
+    return found
+
+
+def _stacked(world: World, pairs: Rows, gap_m: float) -> list[Relation]:
+    """The first of each pair on the second."""
+    a, b = world.records[pairs[:, 0]], world.records[pairs[:, 1]]
+    apart = np.abs(a['center'] - b['center']) - a['half'] - b['half']
+    over = (apart[:, :2] < 0).all(axis=1)
+    bottom = a['center'][:, 2] - a['half'][:, 2]
+    top = b['center'][:, 2] + b['half'][:, 2]
+    rests = over & (np.abs(bottom - top) <= gap_m) & (a['center'][:, 2] > b['center'][:, 2])
+    found = []
+    for one, other in pairs[rests].tolist():
+        found.append(_relation(world, one, RelationKind.ON, other))
+        found.append(_relation(world, other, RelationKind.UNDER, one))
+    return found
+
+
+def _relation(world: World, subject: int, kind: RelationKind, other: int) -> Relation:
+    r = world.records
+    confidence = min(float(r['confidence'][subject]), float(r['confidence'][other]))
+    return Relation(int(r['id'][subject]), kind, int(r['id'][other]), confidence)
