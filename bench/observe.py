@@ -5,7 +5,7 @@
 
     scripts/env python bench/observe.py --objects 1000 10000 --views 1000
 
-A world of N objects is swept once, then views of 20 detections with 512-d features follow; 5 % of
+A world of N objects is swept twice, then views of 20 detections with 512-d features follow; 5 % of
 the detections are new things. All on one core, durable as `process`. The bare write puts the same
 rows into the same tables with the same transactions and nothing else.
 """
@@ -43,7 +43,7 @@ def as_view(frame: list[Det], number: int) -> View:
 
 
 class Stream:
-    """Views of a world: first a sweep over all of it, then random returns with new things."""
+    """Views of a world: first sweeps over all of it, then random returns with new things."""
 
     def __init__(self, objects: int) -> None:
         self.world = World(objects)
@@ -79,7 +79,7 @@ def measure(objects: int, views: int, folder: Path) -> dict[str, Any]:
     path = folder / f'observe_{objects}.db'
     stream = Stream(objects)
     memory = SpatialMemory.open(str(path), Config(max_age_s=0.0))
-    for view in track(stream.sweep(), f'{objects} objects'):
+    for view in track([*stream.sweep(), *stream.sweep()], f'{objects} objects'):
         memory.observe(view)
     first = memory.seq
     prepared = [stream.next() for _ in range(views)]

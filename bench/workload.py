@@ -1,12 +1,13 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Deterministic workload shared by every peer: a world of labelled objects and frames of detections.
+"""Deterministic workload shared with the peers' bench: a world of labelled objects, and frames.
 
-Objects sit on a jittered grid (cell `cell` m, jitter 0.2 cell) at three heights. An object's feature is
-normalize(sqrt(s) * class prototype + sqrt(1-s) * own noise), so two objects of one class have cosine `s`;
-class prototypes share a common direction (cosine 0.5 between classes, as CLIP image features do).
-A detection is the object plus gaussian position noise and feature noise (0.33 gives cosine 0.95 to its object).
+Objects sit on a jittered grid (cell `cell` m, jitter 0.2 cell) at three heights. An object's
+feature is normalize(sqrt(s) * class prototype + sqrt(1-s) * own noise), so two objects of one class
+have cosine `s`; class prototypes share a common direction (cosine 0.5 between classes, as CLIP
+image features do). A detection is the object plus gaussian position noise and feature noise (0.33
+gives cosine 0.95 to its object).
 """
 
 from __future__ import annotations
@@ -20,68 +21,13 @@ FRAME = 20
 BOX = 0.3
 T0 = 1_790_000_000.0
 
-LABELS = [
-    'mug',
-    'bottle',
-    'plate',
-    'bowl',
-    'fork',
-    'spoon',
-    'knife',
-    'kettle',
-    'toaster',
-    'oven',
-    'fridge',
-    'sink',
-    'chair',
-    'table',
-    'sofa',
-    'bed',
-    'lamp',
-    'desk',
-    'shelf',
-    'drawer',
-    'door',
-    'window',
-    'curtain',
-    'rug',
-    'pillow',
-    'blanket',
-    'towel',
-    'soap',
-    'brush',
-    'mirror',
-    'toilet',
-    'bathtub',
-    'laptop',
-    'keyboard',
-    'mouse',
-    'monitor',
-    'printer',
-    'phone',
-    'remote',
-    'speaker',
-    'camera',
-    'clock',
-    'book',
-    'pen',
-    'paper',
-    'scissors',
-    'box',
-    'bag',
-    'backpack',
-    'shoe',
-    'hat',
-    'coat',
-    'umbrella',
-    'plant',
-    'vase',
-    'candle',
-    'ball',
-    'toy',
-    'bicycle',
-    'helmet',
-]
+LABELS = (
+    'mug bottle plate bowl fork spoon knife kettle toaster oven fridge sink chair table sofa bed '
+    'lamp desk shelf drawer door window curtain rug pillow blanket towel soap brush mirror toilet '
+    'bathtub laptop keyboard mouse monitor printer phone remote speaker camera clock book pen '
+    'paper scissors box bag backpack shoe hat coat umbrella plant vase candle ball toy bicycle '
+    'helmet'
+).split()  # noqa: SIM905
 assert len(LABELS) == 60 and len(set(LABELS)) == 60
 
 
@@ -117,18 +63,14 @@ class World:
         side = int(np.ceil(np.sqrt(n)))
         i = np.arange(n)
         row, col = i // side, i % side
-        col = np.where(
-            row % 2 == 0, col, side - 1 - col
-        )  # serpentine: neighbours in id are near in space
+        col = np.where(row % 2 == 0, col, side - 1 - col)
         xy = np.stack([col, row], 1) * cell + r.uniform(-0.2 * cell, 0.2 * cell, (n, 2))
         self.pos = np.column_stack([xy, r.choice([0.2, 0.8, 1.4], n)])
         common = unit(r.normal(size=DIM))
         proto = unit(np.sqrt(0.5) * common + np.sqrt(0.5) * unit(r.normal(size=(60, DIM))))
         self.lab = r.integers(0, 60, n)
-        self.feat = unit(
-            np.sqrt(same_cos) * proto[self.lab]
-            + np.sqrt(1 - same_cos) * unit(r.normal(size=(n, DIM)))
-        )
+        own = unit(r.normal(size=(n, DIM)))
+        self.feat = unit(np.sqrt(same_cos) * proto[self.lab] + np.sqrt(1 - same_cos) * own)
         self.t = T0
 
     def det(self, k: int, pos=None) -> Det:

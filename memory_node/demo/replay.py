@@ -105,9 +105,9 @@ class Replay(Node):
     Threads: none; `run` spins.
     """
 
-    def __init__(self, stop: threading.Event | None = None) -> None:
-        """`stop` ends the tour when it is set."""
-        super().__init__('replay')
+    def __init__(self, stop: threading.Event | None = None, **kwargs: Any) -> None:
+        """`stop` ends the tour when it is set; the rest is for the node."""
+        super().__init__('replay', **kwargs)
         self._stop = stop or threading.Event()
         self.settings = self._declare()
         self._acknowledged: set[tuple[int, str]] = set()
@@ -118,7 +118,7 @@ class Replay(Node):
         latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         self._fixed_frames = self.create_publisher(TFMessage, '/tf_static', latched)
         self._detections = self.create_publisher(DetectionArray, 'detections', QoSProfile(depth=50))
-        self._executor = SingleThreadedExecutor()
+        self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self)
         self._last_tick_ns = 0
 

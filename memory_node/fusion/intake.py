@@ -178,10 +178,10 @@ def _one_row(d: Detection) -> Floats | None:
 
 
 def _check_numbers(numbers: Floats, refused: dict[int, str]) -> None:
-    finite = np.isfinite(numbers).all(axis=1)
+    finite = np.asarray(np.isfinite(numbers).all(axis=1))
     score, size = numbers[:, 0], numbers[:, 4:7]
     score_ok = (score >= 0) & (score <= 1)
-    size_ok = (size >= 0).all(axis=1)
+    size_ok = np.asarray((size >= 0).all(axis=1))
     if (finite & score_ok & size_ok).all():
         return
     for k in range(len(numbers)):

@@ -67,14 +67,6 @@ def sensor_of(message: msg.DetectionArray) -> str:
     return str(message.sensor or message.header.frame_id)
 
 
-def sensor_frame_of(message: msg.DetectionArray, map_frame: str) -> str:
-    """Return the optical frame of the sensor; empty: it is not said."""
-    if message.sensor_frame:
-        return str(message.sensor_frame)
-    frame = str(message.header.frame_id)
-    return '' if frame.lstrip('/') == map_frame.lstrip('/') else frame
-
-
 def view_from_msg(
     message: msg.DetectionArray,
     to_map: Transform,
@@ -307,16 +299,11 @@ def relation_from_msg(message: msg.Relation) -> model.Relation:
     )
 
 
-def limit_from_request(limit: int) -> int:
-    """Return the limit that is meant: 0 is the default; the core refuses one out of range."""
-    return int(limit) or model.Query().limit
-
-
 def query_from_request(request: Any, near_map_m: model.Triple | None) -> model.Query:
     """Return what srv/Query asks.
 
     Args:
-        request: Query.Request; its numbers are not checked here.
+        request: Query.Request. Its numbers are the core's to check; limit 0 is the default.
         near_map_m: its point `near` in the map frame; used only where radius_m is not 0.
     """
     radius_m = float(request.radius_m)
@@ -325,7 +312,7 @@ def query_from_request(request: Any, near_map_m: model.Triple | None) -> model.Q
         near_m=near_map_m if radius_m else None,
         radius_m=radius_m,
         states=tuple(str(state) for state in request.states),
-        limit=limit_from_request(request.limit),
+        limit=int(request.limit) or model.Query().limit,
     )
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""From a DetectionArray to a commit: a bounded queue, the wait for transforms, one worker thread."""
+"""From a DetectionArray to a commit: a bounded queue, the wait for transforms, one thread."""
 
 from __future__ import annotations
 

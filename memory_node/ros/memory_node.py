@@ -66,7 +66,7 @@ class SpatialMemoryNode(LifecycleNode):
         self._transforms: TransformListener | None = None
         self._detections: Subscription | None = None
         self._feed = Feed(self, self._node_config.map_frame)
-        self._services = Services(
+        self._answers = Services(
             self, self._active_memory, self._published, self._to_map, self._node_config.map_frame
         )
 

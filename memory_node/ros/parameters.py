@@ -96,19 +96,17 @@ def _configs(values: Mapping[str, Any]) -> tuple[Config, NodeConfig]:
 def _declare_list(node: Node, row: Tunable) -> None:
     """Declare a list with its type: an empty one has none, neither here nor in YAML."""
     kind = Parameter.Type.STRING_ARRAY
-    descriptor = _descriptor(row)
     try:
-        declared = node.declare_parameter(row.name, kind, descriptor)
+        declared = node.declare_parameter(row.name, kind, _descriptor(row, read_only=False))
     except InvalidParameterTypeException as error:
-        raise InvalidValueError(f'{row.name}: {error}, expected {row.expected()}') from error
+        raise InvalidValueError(f'{error}, expected {row.expected()}') from error
     if declared.value is None:
-        default = Parameter(row.name, kind, list(row.default))
-        node.set_descriptor(row.name, _descriptor(row, read_only=False))
-        node.set_parameters([default])
-        node.set_descriptor(row.name, descriptor)
+        node.set_parameters([Parameter(row.name, kind, list(row.default))])
+    if row.read_only:
+        node.set_descriptor(row.name, _descriptor(row, type=kind.value))
 
 
-def _descriptor(row: Tunable, **more: bool) -> ParameterDescriptor:
+def _descriptor(row: Tunable, **more: Any) -> ParameterDescriptor:
     unit = f' [{row.unit}]' if row.unit else ''
     return ParameterDescriptor(
         **{

@@ -106,5 +106,5 @@ def boxes_touch(
 ) -> Bools:
     """Whether axis-aligned boxes overlap once grown by the margin; broadcasts over leading axes."""
     gap = np.abs(center_a - center_b) - half_a - half_b
-    result: Bools = (gap <= margin_m).all(axis=-1)
+    result: Bools = gap.max(axis=-1) <= margin_m
     return result

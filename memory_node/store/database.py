@@ -66,7 +66,7 @@ class Database:
     def _prepare(self, connection: apsw.Connection) -> None:
         owner = connection.pragma('application_id')
         version = int(connection.pragma('user_version'))
-        tables = connection.execute('SELECT count(*) FROM sqlite_master').fetchone()[0]
+        tables = connection.execute('SELECT count(*) FROM sqlite_master').get
         if owner != APPLICATION_ID and tables:
             raise StoreError(
                 f'{self.path!r} is an SQLite file of another program (application id '
