@@ -31,3 +31,35 @@ class StoreError(SpatialMemoryError):
 
 class ClosedError(SpatialMemoryError):
     """The memory was closed before this call."""
+
+
+class StoreBusyError(StoreError):
+    """Another program holds the file's write lock; nothing was written, and a retry may work."""
+
+
+class StoreInUseError(StoreError):
+    """Another memory has the file open for writing."""
+
+
+class DamagedStoreError(StoreError):
+    """The file is not what was written: it was not touched. `memory repair` saves what it holds.
+
+    Attributes:
+        path: the file.
+        finding: what is wrong with it.
+    """
+
+    def __init__(self, path: str, finding: str) -> None:
+        super().__init__(
+            f'{path!r} is damaged: {finding}. It was not touched. '
+            f'Save what it holds with: memory repair {path}'
+        )
+        self.path, self.finding = path, finding
+
+
+class NewerSchemaError(StoreError):
+    """The file was written by a newer version of this package."""
+
+
+class ReadOnlyError(StoreError):
+    """The memory was opened for reading only."""

@@ -1,13 +1,13 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The SQLite connection: opening, migrations, transactions, checkpoints off the commit path."""
+"""The SQLite connection: creating and opening the file, migrations, transactions."""
 
 from __future__ import annotations
 
 import importlib.resources
+import os
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,12 +15,14 @@ from typing import Any
 
 import apsw
 
-from memory_node.errors import StoreError
+from memory_node.errors import DamagedStoreError, ReadOnlyError, StoreBusyError, StoreError
+from memory_node.store import opening
+from memory_node.store.checkpoint import Checkpointer
 
-APPLICATION_ID = 0x534D656D  # "SMem"
 MEMORY = ':memory:'
-CHECKPOINT_EVERY_S = 1.0
-BUSY_TIMEOUT_MS = 5000
+BUSY_TIMEOUT_MS = 50
+"""How long one attempt to write waits for a lock; `SpatialMemory` tries again."""
+WAL_RESET_BYTES = 4 * 2**20
 
 
 def migrations() -> list[tuple[int, str]]:
@@ -35,68 +37,106 @@ def migrations() -> list[tuple[int, str]]:
 
 
 class Database:
-    """One writing connection to one file; forward migrations are applied at opening.
+    """The connection to one file; forward migrations are applied at opening.
 
-    Args:
-        path: the file; `:memory:` keeps everything in memory.
-        durability: `process` (a commit survives kill -9, and a power cut after at most about a
-            second) or `power` (a commit survives a power cut).
-
-    Raises:
-        StoreError: the file cannot be opened, is not one of ours, or is newer than this library.
+    Attributes:
+        path: the file, or `:memory:`.
+        readonly: whether writing is refused.
     """
 
-    def __init__(self, path: str, durability: str = 'process') -> None:
-        self.path = path if path == MEMORY else str(Path(path).expanduser())
+    def __init__(
+        self, path: str, durability: str = 'process', readonly: bool = False, recover: bool = False
+    ) -> None:
+        """Open or create the file.
+
+        Args:
+            path: `~` is expanded; `:memory:` keeps everything in memory.
+            durability: `process` (a commit survives kill -9, and a power cut after about a second)
+                or `power` (a commit survives a power cut).
+            readonly: open an existing file for reading; it may be in use by a writer.
+            recover: set a damaged file aside under a new name, and start empty.
+
+        Raises:
+            StoreError: cannot be opened, is another program's, or does not exist (readonly).
+            StoreInUseError: another memory has it open for writing.
+            DamagedStoreError, NewerSchemaError: see errors.
+        """
+        self.readonly = readonly
+        self.path = path
+        self.set_aside: Path | None = None
         self._power = durability == 'power'
-        self.connection = self._open()
-        self._checkpointer: _Checkpointer | None = None
-        if self.path != MEMORY:
-            self._checkpointer = _Checkpointer(self.path)
-
-    def _open(self) -> apsw.Connection:
+        self._lock: opening.FileLock | None = None
+        self._checkpointer: Checkpointer | None = None
+        if path == MEMORY:
+            self.connection = self._connect(MEMORY)
+            _migrate(self.connection)
+            return
+        target = opening.resolve(path)
+        self.path = str(target)
+        if not readonly:
+            self._lock = opening.FileLock(target)
         try:
-            connection = apsw.Connection(self.path)
-            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-            self._prepare(connection)
-        except apsw.Error as error:
-            raise StoreError(f'cannot open {self.path!r} as a memory: {error}') from error
-        return connection
+            self.connection = self._open(target, recover)
+            if not readonly:
+                seq = self.connection.execute('SELECT coalesce(max(seq), 0) FROM log').get
+                self._checkpointer = Checkpointer(target, int(seq))
+        except BaseException:
+            self._release()
+            raise
 
-    def _prepare(self, connection: apsw.Connection) -> None:
-        owner = connection.pragma('application_id')
-        version = int(connection.pragma('user_version'))
-        tables = connection.execute('SELECT count(*) FROM sqlite_master').get
-        if owner != APPLICATION_ID and tables:
-            raise StoreError(
-                f'{self.path!r} is an SQLite file of another program (application id '
-                f'{owner:#x}), expected a spatial_memory file or a new path'
-            )
-        known = migrations()
-        newest = known[-1][0]
-        if version > newest:
-            raise StoreError(
-                f'{self.path!r} has schema {version}, this library knows up to {newest}: '
-                'open it with a newer spatial_memory'
-            )
+    def _open(self, target: Path, recover: bool) -> apsw.Connection:
+        try:
+            return self._open_sound(target)
+        except DamagedStoreError:
+            if not recover or self.readonly:
+                raise
+            self.set_aside = opening.set_aside(target)
+            return self._open_sound(target)
+
+    def _open_sound(self, target: Path) -> apsw.Connection:
+        if target.exists():
+            opening.require_sound(target, migrations()[-1][0], writing=not self.readonly)
+        elif self.readonly:
+            raise StoreError(f'{str(target)!r} does not exist')
+        else:
+            opening.require_no_leftovers(target)
+            _create(target)
+        try:
+            connection = self._connect(str(target))
+            if not self.readonly:
+                _migrate(connection)
+            return connection
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            raise DamagedStoreError(str(target), str(error)) from error
+        except apsw.Error as error:
+            raise StoreError(f'cannot open {str(target)!r}: {error}') from error
+
+    def _connect(self, name: str) -> apsw.Connection:
+        if self.readonly:
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            connection = apsw.Connection(opening.uri(Path(name), mode='ro'), flags=flags)
+            connection.set_busy_timeout(1000)
+            return connection
+        connection = apsw.Connection(name)
+        connection.set_busy_timeout(BUSY_TIMEOUT_MS)
         connection.pragma('journal_mode', 'wal')
         connection.pragma('synchronous', 'full' if self._power else 'normal')
         connection.pragma('foreign_keys', 'on')
         connection.pragma('wal_autocheckpoint', 0)
-        for number, sql in known:
-            if number > version:
-                with connection:
-                    list(connection.execute(sql))
-                    connection.pragma('application_id', APPLICATION_ID)
-                    connection.pragma('user_version', number)
+        connection.pragma('journal_size_limit', WAL_RESET_BYTES)
+        return connection
 
     @contextmanager
     def transaction(self) -> Iterator[apsw.Connection]:
         """Everything inside goes down together, or not at all.
 
         Raises:
+            StoreBusyError: another program holds the write lock.
             StoreError: SQLite refused; nothing of the block was written.
+            ReadOnlyError: the file was opened for reading.
         """
+        if self.readonly:
+            raise ReadOnlyError(f'{self.path!r} was opened for reading only')
         connection = self.connection
         try:
             connection.execute('BEGIN IMMEDIATE')
@@ -107,11 +147,13 @@ class Database:
                 with suppress(apsw.Error):
                     connection.execute('ROLLBACK')
                 raise
+        except apsw.BusyError as error:
+            raise StoreBusyError(f'{self.path!r} is locked by another program') from error
         except apsw.Error as error:
             raise StoreError(f'cannot write to {self.path!r}: {error}') from error
 
     def committed(self, seq: int) -> None:
-        """Tell the checkpointer that the log up to `seq` has been committed."""
+        """Say that the log up to `seq` has been committed."""
         if self._checkpointer is not None:
             self._checkpointer.committed_seq = seq
 
@@ -120,6 +162,11 @@ class Database:
         if self._power or self._checkpointer is None:
             return seq
         return self._checkpointer.durable_seq
+
+    @property
+    def log_held_back(self) -> bool:
+        """Whether a reader outside makes the write-ahead log grow (C32)."""
+        return self._checkpointer is not None and self._checkpointer.held_back
 
     def rows(self, sql: str, bindings: Any = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a question.
@@ -132,41 +179,66 @@ class Database:
         except apsw.Error as error:
             raise StoreError(f'cannot read {self.path!r}: {error}') from error
 
+    def copy_to(self, target: str) -> None:
+        """Write a consistent copy into a new file, without holding up writers.
+
+        Raises:
+            StoreError: the target exists already or cannot be written.
+        """
+        path = opening.resolve(target)
+        if path.exists():
+            raise StoreError(f'{str(path)!r} exists already, expected a new path')
+        part = Path(f'{path}.part')
+        try:
+            source = self.connection if self.path == MEMORY else apsw.Connection(self.path)
+            copy = apsw.Connection(str(part))
+            with copy.backup('main', source, 'main') as backup:
+                backup.step(-1)
+            copy.pragma('journal_mode', 'delete')
+            copy.close()
+            if source is not self.connection:
+                source.close()
+            os.replace(part, path)
+        except (apsw.Error, OSError) as error:
+            part.unlink(missing_ok=True)
+            raise StoreError(f'cannot copy to {str(path)!r}: {error}') from error
+
     def close(self) -> None:
         """Write everything back into the one file and close it."""
         if self._checkpointer is not None:
             self._checkpointer.stop()
-        with suppress(apsw.Error):
-            self.connection.pragma('wal_checkpoint(TRUNCATE)')
+        if not self.readonly:
+            with suppress(apsw.Error):
+                self.connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
         self.connection.close()
+        self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
 
 
-class _Checkpointer:
-    """Moves the write-ahead log into the file once a second, on a connection of its own.
-
-    In-commit checkpoints cost a factor ten in the 99th percentile of a commit.
-    """
-
-    def __init__(self, path: str) -> None:
-        self.committed_seq = 0
-        self.durable_seq = 0
-        self._path = path
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name='checkpointer', daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        connection = apsw.Connection(self._path)
-        connection.set_busy_timeout(0)
-        while not self._stop.wait(CHECKPOINT_EVERY_S):
-            seq = self.committed_seq
-            if seq == self.durable_seq:
-                continue
-            with suppress(apsw.BusyError, apsw.LockedError):
-                connection.execute('PRAGMA wal_checkpoint(PASSIVE)').fetchall()
-                self.durable_seq = seq
+def _create(target: Path) -> None:
+    """Make the file under another name first, so that it is never there half made."""
+    new = Path(f'{target}.new')
+    for end in opening.COMPANIONS:
+        Path(f'{new}{end}').unlink(missing_ok=True)
+    try:
+        connection = apsw.Connection(str(new))
+        _migrate(connection)
         connection.close()
+        with new.open('rb') as file:
+            os.fsync(file.fileno())
+        os.replace(new, target)
+    except (apsw.Error, OSError) as error:
+        raise StoreError(f'cannot create {str(target)!r}: {error}') from error
+
+
+def _migrate(connection: apsw.Connection) -> None:
+    version = int(connection.pragma('user_version'))
+    for number, sql in migrations():
+        if number > version:
+            with connection:
+                list(connection.execute(sql))
+                connection.pragma('application_id', opening.APPLICATION_ID)
+                connection.pragma('user_version', number)
