@@ -17,6 +17,8 @@ from typing import Any
 
 from memory_node.errors import InvalidValueError
 
+CHRONOTOPE = 'chronotope'
+PROFILES = ('default', CHRONOTOPE)
 DURABILITIES = ('process', 'power')
 MAX_LIMIT = 1000
 """Largest number of items in one answer."""
@@ -136,6 +138,18 @@ class Config:
     The arbiter's numbers are those of Chronotope (FEATURES CH-14 to CH-19).
     """
 
+    profile: str = tunable(
+        'default',
+        'How sightings are judged: ours, or exactly the arithmetic of Chronotope (for comparison).',
+        choices=PROFILES,
+        read_only=True,
+    )
+    feature_space: str = tunable(
+        '',
+        'Name of the embedding model of the features, model@pretrained@dimension. Empty: that of '
+        'the file.',
+        read_only=True,
+    )
     dilation_m: float = tunable(
         0.25,
         'An object is a candidate when its box, grown by this, overlaps the detection.',
@@ -237,6 +251,12 @@ class Config:
         low=0.0,
         high=5.0,
     )
+    restore_looks: int = tunable(
+        5, 'Independent looks at a forgotten thing that bring it back.', low=1, high=1000
+    )
+    restore_score: float = tunable(
+        0.7, 'Mean detector score that these looks must exceed.', low=0.0, high=1.0
+    )
     max_future_s: float = tunable(
         5.0,
         'A view stamped further ahead of the clock is refused.',
@@ -250,6 +270,13 @@ class Config:
         unit='s',
         low=0.0,
         high=1e9,
+    )
+    busy_wait_s: float = tunable(
+        5.0,
+        'How long a write waits while another program holds the lock of the file.',
+        unit='s',
+        low=0.0,
+        high=600.0,
     )
     durability: str = tunable(
         'process',

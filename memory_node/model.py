@@ -57,6 +57,10 @@ class ChangeKind(_Word):
     UPDATED = 'UPDATED'
     RELABELLED = 'RELABELLED'
     FORGOTTEN = 'FORGOTTEN'
+    RESTORED = 'RESTORED'
+    CORRECTED = 'CORRECTED'
+    RELATION = 'RELATION'
+    EVENT = 'EVENT'
 
 
 class RelationKind(_Word):
@@ -148,6 +152,7 @@ class View:
         map_id: identity of the map in which the poses hold.
         scope: whom or what it belongs to, for example {'robot': 'tiago'}.
         clock: 'wall' or 'sim'.
+        feature_space: name of the embedding model of the features; empty: that of the memory.
     """
 
     stamp_ns: int
@@ -160,6 +165,7 @@ class View:
     map_id: str = ''
     scope: Mapping[str, str] = field(default_factory=dict)
     clock: str = 'wall'
+    feature_space: str = ''
 
 
 @dataclass(frozen=True)
@@ -171,12 +177,16 @@ class Verdict:
         object_id: object it went to; None when rejected.
         reason: why it was rejected; empty otherwise.
         terms: total and each term that existed, 0 to 1 (CH-15); empty for a malformed detection.
+        candidate_id: object that the terms are about; None: there was no candidate.
+        repeats: how often the same was rejected here, this time included; 0: not rejected.
     """
 
     kind: VerdictKind
     object_id: int | None
     reason: str = ''
     terms: Mapping[str, float] = field(default_factory=dict)
+    candidate_id: int | None = None
+    repeats: int = 0
 
 
 @dataclass(frozen=True)
@@ -205,7 +215,11 @@ class MemoryObject:
 
 @dataclass(frozen=True)
 class Observation:
-    """One sighting as it was judged and stored; see Verdict and Detection."""
+    """One sighting as it was judged and stored; see Verdict and Detection.
+
+    Attributes:
+        sensor_m: centre in the optical frame of the sensor, as it was seen; None: unknown pose.
+    """
 
     id: int
     object_id: int | None
@@ -221,6 +235,60 @@ class Observation:
     verdict: VerdictKind
     reason: str
     terms: Mapping[str, float]
+    candidate_id: int | None = None
+    sensor_m: Triple | None = None
+
+
+@dataclass(frozen=True)
+class ObjectVersion:
+    """What was believed of an object from a log line on, until the next version.
+
+    Attributes:
+        seq, recorded_ns: when the memory learned it. stamp_ns: since when it is true in the world.
+    """
+
+    object_id: int
+    seq: int
+    stamp_ns: int
+    recorded_ns: int
+    label: str
+    state: State
+    center_m: Triple
+    size_m: Triple
+    orientation_xyzw: Quaternion
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened, as told by somebody (CH-13).
+
+    Attributes:
+        object_id: where it happened; None: not said, or that object was purged.
+        payload: plain values.
+    """
+
+    seq: int
+    type: str
+    object_id: int | None
+    stamp_ns: int
+    payload: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why the memory holds what it holds.
+
+    Attributes:
+        text: the answer in words, a line each.
+        observations: the sightings it rests on, with verdicts and terms.
+        changes: the log lines it rests on.
+        settings: the settings under which it was judged.
+    """
+
+    text: tuple[str, ...]
+    observations: tuple[Observation, ...]
+    changes: tuple[Change, ...]
+    settings: Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -233,6 +301,7 @@ class Change:
             read back from the log.
         actor: 'perception', or whoever asked.
         before: what the line replaced, as plain values.
+        after: what the line says, where the object does not: a stated relation, an event.
     """
 
     seq: int
@@ -243,6 +312,7 @@ class Change:
     actor: str = 'perception'
     reason: str = ''
     before: Mapping[str, object] = field(default_factory=dict)
+    after: Mapping[str, object] = field(default_factory=dict)
     object: MemoryObject | None = None
 
 
@@ -265,22 +335,45 @@ class Commit:
     refused: str = ''
 
 
-@dataclass(frozen=True)
+class Order(_Word):
+    """How answers are sorted; ties always by id."""
+
+    RELEVANCE = 'relevance'
+    RECENT = 'recent'
+    SALIENT = 'salient'
+
+
+@dataclass(frozen=True, eq=False)
 class Query:
     """What is asked of the memory; each filter left at its default is off.
 
     Attributes:
         text: a label, or words that a label must contain.
+        labels: only objects with one of these labels (whatever their case).
+        feature: (D,) appearance embedding; only objects that have one of its kind.
         near_m: only within radius_m of this point.
         states: only objects in these states; empty: tentative and confirmed.
+        seen_since_ns: only last seen at this time or later. unseen_since_ns: only last seen before.
+        new_since_ns: only first seen at this time or later.
+        moved_m: only objects now at least this far from where they were first seen.
+        min_score: only hits with at least this score.
+        order: by relevance, last seen first, or by salience (CH-38).
         limit: largest number of hits, 1 to 1000.
         at_ns: the time the answer is about; None: the newest committed stamp.
     """
 
     text: str = ''
+    labels: Sequence[str] = ()
+    feature: npt.ArrayLike | None = None
     near_m: Sequence[float] | None = None
     radius_m: float = 0.0
     states: Sequence[str] = ()
+    seen_since_ns: int = 0
+    unseen_since_ns: int = 0
+    new_since_ns: int = 0
+    moved_m: float = 0.0
+    min_score: float = 0.0
+    order: str = Order.RELEVANCE
     limit: int = 10
     at_ns: int | None = None
 
@@ -307,9 +400,16 @@ class Hits(tuple[Hit, ...]):
 
 @dataclass(frozen=True)
 class Relation:
-    """subject relation object, for example cup on table; confidence: the lesser of the two."""
+    """subject relation object, for example cup on table.
+
+    Attributes:
+        kind: a RelationKind, or any word that somebody stated.
+        confidence: the lesser of the two objects'; 1 for a stated one.
+        stated: whether somebody said so; else it follows from the geometry.
+    """
 
     subject_id: int
-    kind: RelationKind
+    kind: str
     object_id: int
     confidence: float
+    stated: bool = False

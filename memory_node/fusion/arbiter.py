@@ -10,13 +10,14 @@ under three sigma of the position noise; and a view is matched one to one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from memory_node.config import Config
+from memory_node.config import CHRONOTOPE, Config
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
@@ -61,6 +62,7 @@ class Judgement:
 
     Attributes:
         row: (n,) row of the object it joins, -1: none.
+        candidate: (n,) row of the object that the terms are about, -1: there was no candidate.
         created: (n,) whether it makes a new object.
         reason: n texts, empty unless rejected.
         terms: (n, 4) of the chosen pair, or of the best pair where it joins none.
@@ -68,10 +70,26 @@ class Judgement:
     """
 
     row: Rows
+    candidate: Rows
     created: boxes.Bools
     reason: list[str]
     terms: Floats
     total: Floats
+
+    @classmethod
+    def joined(cls, parts: Sequence[Judgement]) -> Judgement:
+        """Several judgements as one."""
+        if not parts:
+            nothing = np.zeros(0, np.int64)
+            return cls(nothing, nothing, np.zeros(0, bool), [], np.zeros((0, 4)), np.zeros(0))
+        return cls(
+            row=np.concatenate([p.row for p in parts]),
+            candidate=np.concatenate([p.candidate for p in parts]),
+            created=np.concatenate([p.created for p in parts]),
+            reason=[reason for p in parts for reason in p.reason],
+            terms=np.concatenate([p.terms for p in parts]),
+            total=np.concatenate([p.total for p in parts]),
+        )
 
 
 def find_pairs(
@@ -90,11 +108,13 @@ def find_pairs(
     far = boxes.distance(center, records['center']) / c.geometry_range_m
     terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - far)
     smallest = np.minimum(half, records['half']).min(axis=1) * 2.0
-    overlap = boxes.iou(center, half, records['center'], records['half'])
+    overlap = boxes.iou(center, half, records['hull_center'], records['half'])
     tells = smallest >= IOU_SIGMAS * evidence.sigma[place]
     terms[:, IOU] = np.where(tells, overlap, np.nan)
     terms[:, FEATURE] = _cosines(evidence, place, world, row, records['has_feature'])
     terms[:, LABEL] = world.labels.terms(label[place], records['labels'], records['masses'])
+    if c.profile == CHRONOTOPE:
+        terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
     np.round(terms, DIGITS, out=terms)
     return Pairs(place, row, records['id'], terms, _totals(terms, c))
 
@@ -140,15 +160,16 @@ def judge(evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config) -> J
     some = shown >= 0
     terms, total = np.full((n, 4), np.nan), np.full(n, np.nan)
     terms[some], total[some] = pairs.terms[shown[some]], pairs.total[shown[some]]
-    row = np.full(n, -1, np.int64)
+    row, candidate = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     row[matched] = pairs.row[chosen[matched]]
+    candidate[some] = pairs.row[shown[some]]
     certain = evidence.score >= c.create_score
     created = ~matched & certain & ~barred
     reason = [
         '' if kept else FORGOTTEN if bar else LOW_SCORE
         for kept, bar in zip((matched | created).tolist(), (barred & certain).tolist())
     ]
-    return Judgement(row, created, reason, terms, total)
+    return Judgement(row, candidate, created, reason, terms, total)
 
 
 def _best(pairs: Pairs, n: int) -> npt.NDArray[np.int64]:

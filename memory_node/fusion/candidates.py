@@ -69,7 +69,7 @@ class CandidateIndex:
             return
         self._reserve()
         r = self._world.records
-        self._placed[rows] = r['center'][rows]
+        self._placed[rows] = r['hull_center'][rows]
         self._class_of[rows] = np.searchsorted(CLASS_LIMITS_M, r['half'][rows].max(axis=1))
         self._level_of[rows] = 0
         self._buffer = np.concatenate([self._buffer, rows])
@@ -80,12 +80,12 @@ class CandidateIndex:
             return
         r = self._world.records
         records = r[rows]
-        moved = (np.abs(records['center'] - self._placed[rows]) > SLACK_M).any(axis=1)
+        moved = (np.abs(records['hull_center'] - self._placed[rows]) > SLACK_M).any(axis=1)
         grown = np.searchsorted(CLASS_LIMITS_M, records['half'].max(axis=1)) > self._class_of[rows]
         changed = rows[moved | grown]
         if len(changed):
             buffered = self._level_of[changed] == 0
-            self._placed[changed[buffered]] = r['center'][changed[buffered]]
+            self._placed[changed[buffered]] = r['hull_center'][changed[buffered]]
             self._class_of[changed[buffered]] = np.searchsorted(
                 CLASS_LIMITS_M, r['half'][changed[buffered]].max(axis=1)
             )
@@ -120,14 +120,14 @@ class CandidateIndex:
         radius = half.max(axis=1) + (margin_m + SLACK_M)
         places, rows = self._around(center, radius)
         r = self._world.records
-        gap = np.abs(r['center'][rows] - center[places]) - r['half'][rows] - half[places]
+        gap = np.abs(r['hull_center'][rows] - center[places]) - r['half'][rows] - half[places]
         keep = (gap <= margin_m).all(axis=1)
         return _sorted(places[keep], rows[keep])
 
     def within(self, point: Floats, radius_m: float) -> tuple[Rows, Floats]:
         """Find objects whose centre is within a radius: (R,) rows ascending, (R,) distances."""
         center = point.reshape(1, 3)
-        _, rows = self._around(center, np.array([radius_m + SLACK_M]), reach=False)
+        _, rows = self._around(center, np.array([radius_m + SLACK_M]), reach=self._world.off_center)
         d = self._world.records['center'][rows] - center
         distance = np.sqrt(d[:, 0] * d[:, 0] + d[:, 1] * d[:, 1] + d[:, 2] * d[:, 2])
         keep = distance <= radius_m
@@ -255,7 +255,7 @@ def _search(level: _Level, center: Floats, radius: Floats) -> tuple[np.ndarray, 
     found, entry = level.tree.query(center, k=k, p=np.inf, distance_upper_bound=bound * (1 + 1e-9))
     found, entry = found.reshape(-1, k), entry.reshape(-1, k)
     hit = found <= radius[:, None]
-    full = hit[:, -1] if k < len(level.rows) else np.zeros(len(center), bool)
+    full = hit[:, -1].copy() if k < len(level.rows) else np.zeros(len(center), bool)
     hit[full] = False
     places, columns = np.nonzero(hit)
     entries = entry[places, columns]

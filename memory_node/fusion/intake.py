@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,8 @@ REASONS = {
     'bad_size': 'a side of the box is negative',
     'no_label': 'the label is empty and there is no feature',
     'ignored': 'the label is one of ignored_labels',
+    'no_feature': 'profile chronotope cannot judge a detection without a feature',
+    'feature_space': 'the feature is of another embedding model than this memory uses',
     'feature_dim': 'the feature has another length than the features of this store',
     'bad_feature': 'the feature is all zero, NaN or infinite',
 }
@@ -75,6 +78,14 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def one(self, k: int) -> Evidence:
+        """The k-th detection alone."""
+        parts = {}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            parts[field.name] = value[k : k + 1]
+        return Evidence(**parts)
+
 
 @dataclass(frozen=True)
 class Intake:
@@ -110,6 +121,7 @@ def take_in(
     feature_dim: int | None,
     default_sigma_m: float,
     ignored: frozenset[str] = frozenset(),
+    in_turn: bool = False,
 ) -> Intake:
     """Check every detection alone.
 
@@ -118,6 +130,8 @@ def take_in(
         feature_dim: length of the features of this store; None: the first good one decides.
         default_sigma_m: position noise where no covariance is given.
         ignored: case-folded labels that are refused as `ignored`.
+        in_turn: profile chronotope: the sender's order stays, and a detection without a feature is
+            refused as `no_feature`.
     """
     numbers, refused = _numbers(detections)
     labels = [_clean_label(d) for d in detections]
@@ -131,8 +145,10 @@ def take_in(
                 refused[k] = 'no_label'
         elif ignored and label.casefold() in ignored:
             refused.setdefault(k, 'ignored')
+        elif in_turn and k not in features:
+            refused.setdefault(k, 'no_feature')
     kept = np.array([k for k in range(len(detections)) if k not in refused], dtype=np.int64)
-    order = _canonical(kept, labels, numbers)
+    order = kept if in_turn else _canonical(kept, labels, numbers)
     return Intake(
         _evidence(detections, order, labels, numbers, features, dim, default_sigma_m), refused
     )

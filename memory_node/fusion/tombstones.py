@@ -1,50 +1,128 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was forgotten must not come back at its next sighting (CH-W2)."""
+"""What was forgotten must not come back at its next sighting (CH-W2), only by new evidence."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from memory_node.config import Config
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
+from memory_node.fusion.looks import Look, is_independent
+from memory_node.fusion.world import Features
 from memory_node.model import Floats
-from memory_node.scene.boxes import Bools
+from memory_node.scene.boxes import tree_sum
+
+OTHER_COSINE = 0.6
+"""A feature this unlike the forgotten one's shows another thing of the same label."""
 
 
 @dataclass(frozen=True)
 class Tombstone:
-    """What was forgotten where: center (3,) metres, in the map of that number."""
+    """What was forgotten where, and what has been seen there since.
+
+    Attributes:
+        object_id: the forgotten object. label, map_number: its label and map.
+        center: (3,) metres, where it lay; the cell is centred on it.
+        feature: (D,) of the object; None: it had none.
+        detections, score_sum, center_sum: of the sightings since; independent looks: `looks`.
+        look: the last look that counted; None: none yet.
+    """
 
     object_id: int
     label: int
     center: Floats
     map_number: int
+    feature: Features | None = None
+    detections: int = 0
+    looks: int = 0
+    score_sum: float = 0.0
+    center_sum: Floats = dataclasses.field(default_factory=lambda: np.zeros(3))
+    look: Look | None = None
+
+    @property
+    def seen_center(self) -> Floats:
+        """(3,) mean of the sightings since it was forgotten; where it lay without any."""
+        return self.center_sum / self.detections if self.detections else self.center
+
+    def is_cleared(self, config: Config) -> bool:
+        """Whether enough has been seen: independent looks, with a high enough mean score."""
+        enough = self.looks >= config.restore_looks
+        return enough and self.score_sum / max(1, self.detections) > config.restore_score
+
+    def seen(self, score: float, center: Floats, look: Look, config: Config) -> Tombstone:
+        """Return the tombstone with one more sighting."""
+        counts = self.look is None or is_independent(self.look, look, config)
+        return dataclasses.replace(
+            self,
+            detections=self.detections + 1,
+            looks=self.looks + counts,
+            score_sum=self.score_sum + score,
+            center_sum=self.center_sum + center,
+            look=look if counts else self.look,
+        )
 
 
 class Tombstones:
-    """All that was forgotten. The cell of each is centred on where the thing lay."""
+    """All that bars. One detection is barred by the nearest tombstone of its label, if any."""
 
     def __init__(self, stones: Iterable[Tombstone] = ()) -> None:
-        self._by_label: dict[tuple[int, int], list[Tombstone]] = {}
+        self._by_key: dict[tuple[int, int], dict[int, Tombstone]] = {}
         for stone in stones:
-            self.add(stone)
+            self.put(stone)
 
-    def add(self, stone: Tombstone) -> None:
-        """Bar another thing."""
-        self._by_label.setdefault((stone.map_number, stone.label), []).append(stone)
+    def put(self, stone: Tombstone) -> None:
+        """Add a tombstone, or replace the one of the same object."""
+        self._by_key.setdefault((stone.map_number, stone.label), {})[stone.object_id] = stone
 
-    def bars(self, evidence: Evidence, label: Ints, map_number: int, cell_m: float) -> Bools:
-        """(n,) whether a detection has the label of something forgotten within the cell."""
-        barred = np.zeros(len(evidence), bool)
-        if not self._by_label:
-            return barred
-        for k, number in enumerate(label.tolist()):
-            for stone in self._by_label.get((map_number, number), ()):
-                if (np.abs(evidence.center[k] - stone.center) <= cell_m).all():
-                    barred[k] = True
-        return barred
+    def get(self, object_id: int) -> Tombstone | None:
+        """Return the tombstone of an object; None: it has none."""
+        for stones in self._by_key.values():
+            if object_id in stones:
+                return stones[object_id]
+        return None
+
+    def clear(self, object_id: int) -> Tombstone | None:
+        """Take away the tombstone of an object and return it; None: it has none."""
+        for stones in self._by_key.values():
+            if object_id in stones:
+                return stones.pop(object_id)
+        return None
+
+    def barring(
+        self, evidence: Evidence, label: Ints, map_number: int, cell_m: float
+    ) -> list[Tombstone | None]:
+        """The tombstone that bars each detection; the nearest, ties to the lowest id."""
+        if not self._by_key:
+            return [None] * len(evidence)
+        return [
+            self._nearest((map_number, number), evidence, k, cell_m)
+            for k, number in enumerate(label.tolist())
+        ]
+
+    def _nearest(
+        self, key: tuple[int, int], evidence: Evidence, k: int, cell_m: float
+    ) -> Tombstone | None:
+        found: tuple[float, int, Tombstone] | None = None
+        for stone in self._by_key.get(key, {}).values():
+            away = np.abs(evidence.center[k] - stone.center)
+            if away.max() > cell_m or _is_other(stone, evidence, k):
+                continue
+            entry = (round(float(away.max()), 9), stone.object_id, stone)
+            if found is None or entry[:2] < found[:2]:
+                found = entry
+        return found[2] if found else None
+
+
+def _is_other(stone: Tombstone, evidence: Evidence, k: int) -> bool:
+    feature = evidence.feature[k]
+    if stone.feature is None or not evidence.has_feature[k] or len(feature) != len(stone.feature):
+        return False
+    product = stone.feature.astype(np.float64) * feature
+    return round(float(tree_sum(product)), 9) < OTHER_COSINE

@@ -9,37 +9,22 @@ and kept features) and from the look, so that the same arithmetic rebuilds the o
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
-from memory_node.config import Config
+from memory_node.config import CHRONOTOPE, Config
 from memory_node.fusion.arbiter import FEATURE, Judgement
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
+from memory_node.fusion.looks import Look, independent
 from memory_node.fusion.world import OBJECT, STATE_CODE, Features, Records, Rows, World
-from memory_node.model import ChangeKind, Floats, State
+from memory_node.model import IDENTITY, ChangeKind, Floats, State
 from memory_node.scene import boxes
 
 TENTATIVE, CONFIRMED = STATE_CODE[State.TENTATIVE], STATE_CODE[State.CONFIRMED]
 CONFIDENCE_GAIN = 0.5
-
-
-@dataclass(frozen=True)
-class Look:
-    """The view as far as the objects are concerned.
-
-    Attributes:
-        seq: log line of the view. stamp_ns: when the world showed it.
-        position: (3,) of the sensor, map, metres; NaN: unknown. axis: (3,) where it looked.
-        map_number: of the map in which the poses hold.
-    """
-
-    seq: int
-    stamp_ns: int
-    position: Floats
-    axis: Floats
-    map_number: int
 
 
 @dataclass(frozen=True)
@@ -74,6 +59,12 @@ class Update:
     more_labels: dict[int, dict[int, float]]
     changes: list[ChangeDraft]
 
+    def moved_to(self, place: int, count: int) -> Update:
+        """The update of a single detection as one of a view of `count`, at its place there."""
+        kept = np.zeros(count, bool)
+        kept[place] = self.kept[0]
+        return dataclasses.replace(self, place=np.full(len(self.place), place), kept=kept)
+
 
 def plan_update(
     evidence: Evidence,
@@ -101,22 +92,28 @@ def plan_update(
     before = world.records[rows]
     after = np.concatenate([before, _born(evidence, label, created, look, next_id)])
     old = after[: len(rows)]
-    weight = np.maximum(c.blend, 1.0 / (before['observations'] + 1.0))
+    weight = _weights(before, c)
     if kept is None:
         speaks = _speaks(before, evidence, matched, look.stamp_ns, c)
         kept = _keep_features(evidence, judgement, matched, created, before, weight, speaks, c)
-    features = _blend_features(evidence, kept, matched, created, before, rows, weight, world)
+    features = _blend_features(
+        evidence, kept, matched, created, before, rows, weight, world, c.profile
+    )
     after['has_feature'][features[0]] = True
     _blend_boxes(old, evidence, matched, weight, look.stamp_ns, c)
     more = _add_labels(after, evidence, label, np.concatenate([matched, created]), rows, world)
-    _choose_labels(old, more, c.label_margin)
+    if c.profile == CHRONOTOPE:
+        _choose_heaviest(old, more, world)
+    else:
+        _choose_labels(old, more, c.label_margin)
     score = evidence.score[matched]
     old['confidence'] += (1.0 - old['confidence']) * score * CONFIDENCE_GAIN
     old['observations'] += 1
     old['first_seen_ns'] = np.minimum(old['first_seen_ns'], look.stamp_ns)
     old['last_seen_ns'] = np.maximum(old['last_seen_ns'], look.stamp_ns)
     _count_looks(old, look, c)
-    after['state'] = np.where(after['looks'] >= c.confirm_looks, CONFIRMED, after['state'])
+    enough = 1 if c.profile == CHRONOTOPE else c.confirm_looks
+    after['state'] = np.where(after['looks'] >= enough, CONFIRMED, after['state'])
     changes = _changes(before, after, world, c)
     return Update(rows, np.concatenate([matched, created]), after, *features, kept, more, changes)
 
@@ -137,6 +134,7 @@ def _born(evidence: Evidence, label: Ints, created: Rows, look: Look, next_id: i
     new['id'] = np.arange(next_id, next_id + len(created))
     for name in ('center', 'size', 'orientation', 'half', 'oriented'):
         new[name] = getattr(evidence, name)[created]
+    new['hull_center'] = evidence.center[created]
     new['confidence'] = evidence.score[created]
     new['observations'] = new['looks'] = 1
     new['look_seq'], new['look_ns'] = look.seq, look.stamp_ns
@@ -149,10 +147,25 @@ def _born(evidence: Evidence, label: Ints, created: Rows, look: Look, next_id: i
     return new
 
 
+def _weights(before: Records, c: Config) -> Floats:
+    """Share of the new sighting: the running mean at first, `blend` later.
+
+    Chronotope uses the latter from the first merge on (CH-19).
+    """
+    if c.profile == CHRONOTOPE:
+        return np.full(len(before), c.blend)
+    return np.maximum(c.blend, 1.0 / (before['observations'] + 1.0))
+
+
 def _speaks(
     held: Records, evidence: Evidence, matched: Rows, stamp_ns: int, c: Config
 ) -> boxes.Bools:
-    """Whether a sighting may rewrite: a late or doubtful one only supports."""
+    """Whether a sighting may rewrite: a late or doubtful one only supports.
+
+    Chronotope asks for neither (CH-V4).
+    """
+    if c.profile == CHRONOTOPE:
+        return np.ones(len(held), bool)
     result: boxes.Bools = (stamp_ns >= held['last_seen_ns']) & (
         evidence.score[matched] >= c.create_score
     )
@@ -165,9 +178,13 @@ def _keep_features(
 ) -> boxes.Bools:  # fmt: skip
     """The first few features of an object are kept, later ones if they move its feature.
 
+    Chronotope keeps all.
+
     With cosine k between the two and weight w of the new one, the blended feature has the cosine
     ((1 - w) + w k) / sqrt((1 - w)² + w² + 2 w (1 - w) k) to the old one.
     """
+    if c.profile == CHRONOTOPE:
+        return evidence.has_feature.copy()
     kept = np.zeros(len(evidence), bool)
     kept[created] = evidence.has_feature[created]
     k = np.nan_to_num(judgement.terms[matched, FEATURE], nan=0.0)
@@ -179,21 +196,23 @@ def _keep_features(
     return kept
 
 
-def as_stored(feature: Features) -> Features:
-    """A feature as it reads back from the file, where it lies in float16."""
+def as_stored(feature: Features, profile: str) -> Features:
+    """A feature as it reads back from the file: float16, for Chronotope float32."""
+    if profile == CHRONOTOPE:
+        return feature
     return feature.astype(np.float16).astype(np.float32)
 
 
 def _blend_features(
     evidence: Evidence, kept: boxes.Bools, matched: Rows, created: Rows, before: Records,
-    rows: Rows, weight: Floats, world: World,
+    rows: Rows, weight: Floats, world: World, profile: str,
 ) -> tuple[Rows, Features]:  # fmt: skip
     """Places in the update whose feature changes, and the new features."""
     place = np.flatnonzero(kept[np.concatenate([matched, created])])
     if not len(place):
         return place, np.zeros((0, evidence.feature.shape[1]), np.float32)
     source = np.concatenate([matched, created])[place]
-    new = boxes.normalized(as_stored(evidence.feature[source]).astype(np.float64))
+    new = boxes.normalized(as_stored(evidence.feature[source], profile).astype(np.float64))
     joins = np.flatnonzero(place < len(rows))
     joins = joins[before['has_feature'][place[joins]]]
     if len(joins):
@@ -208,6 +227,9 @@ def _blend_boxes(
 ) -> None:
     """Running centre, size and orientation."""
     speaks = _speaks(old, evidence, matched, stamp_ns, c)
+    if c.profile == CHRONOTOPE:
+        _unite_boxes(old, evidence, matched, weight)
+        return
     w = np.where(speaks, weight, 0.0)[:, None]
     old['center'] += w * (evidence.center[matched] - old['center'])
     known = evidence.extent[matched][:, None]
@@ -221,7 +243,20 @@ def _blend_boxes(
         w4 = np.where(turns[:, None], np.where(old['oriented'][:, None], w, 1.0), 0.0)
         old['orientation'] = boxes.normalized(q + w4 * (side * seen - q))
         old['oriented'] |= turns
+    old['hull_center'] = old['center']
     old['half'] = boxes.hull_half(old['size'], old['orientation'])
+
+
+def _unite_boxes(old: Records, evidence: Evidence, matched: Rows, weight: Floats) -> None:
+    """Chronotope: the centroid moves, the box becomes the union of both (CH-19)."""
+    seen, seen_half = evidence.center[matched], evidence.half[matched]
+    low = np.minimum(old['hull_center'] - old['half'], seen - seen_half)
+    high = np.maximum(old['hull_center'] + old['half'], seen + seen_half)
+    old['center'] += weight[:, None] * (seen - old['center'])
+    old['hull_center'] = (low + high) * 0.5
+    old['size'] = high - low
+    old['half'] = (high - low) * 0.5
+    old['orientation'], old['oriented'] = IDENTITY, False
 
 
 def _add_labels(
@@ -279,25 +314,23 @@ def _choose_labels(old: Records, more: dict[int, dict[int, float]], margin: floa
     old['label'] = np.where(wins, label, old['label'])
 
 
+def _choose_heaviest(old: Records, more: dict[int, dict[int, float]], world: World) -> None:
+    """Chronotope: the heaviest label, ties alphabetical (CH-19)."""
+    for k in range(len(old)):
+        old['label'][k] = next(iter(world.masses_of(old[k], more.get(k, {}))))
+
+
 def _count_looks(old: Records, look: Look, c: Config) -> None:
-    """A look counts if the sensor moved or turned since the last one, or after a while (§6)."""
     if not len(old):
         return
-    away = look.stamp_ns - old['look_ns']
-    independent = np.abs(away) > c.look_gap_s * 1e9
-    there = old['look_position']
-    step = boxes.distance(there, np.broadcast_to(look.position, there.shape))
-    cosine = boxes.tree_sum(old['look_axis'] * look.axis)
-    cosine = np.round(cosine, 9)
-    with np.errstate(invalid='ignore'):
-        independent |= step >= c.look_distance_m
-        independent |= cosine <= round(float(np.cos(np.radians(c.look_angle_deg))), 9)
-    old['looks'] += independent
-    newer = independent & (away >= 0)
+    there, axis = old['look_position'], old['look_axis']
+    counts = independent(old['look_ns'], there, axis, look, c)
+    old['looks'] += counts
+    newer = counts & (look.stamp_ns >= old['look_ns'])
     old['look_seq'] = np.where(newer, look.seq, old['look_seq'])
     old['look_ns'] = np.where(newer, look.stamp_ns, old['look_ns'])
     old['look_position'] = np.where(newer[:, None], look.position, there)
-    old['look_axis'] = np.where(newer[:, None], look.axis, old['look_axis'])
+    old['look_axis'] = np.where(newer[:, None], look.axis, axis)
 
 
 def _changes(before: Records, after: Records, world: World, c: Config) -> list[ChangeDraft]:

@@ -25,6 +25,7 @@ OBJECT = np.dtype([
     ('center', 'f8', 3),
     ('size', 'f8', 3),
     ('orientation', 'f8', 4),
+    ('hull_center', 'f8', 3),
     ('half', 'f8', 3),
     ('confidence', 'f8'),
     ('observations', 'i8'),
@@ -45,8 +46,9 @@ OBJECT = np.dtype([
     ('version_center', 'f8', 3),
     ('version_size', 'f8', 3),
 ])  # fmt: skip
-"""half: of the axis-aligned hull. look_*: the last look that counted as independent; NaN position
-when the sensor pose was unknown. version_*: as in the last version written to the log."""
+"""hull_center, half: of the axis-aligned hull, whose centre is `center` but for Chronotope. look_*:
+the last look that counted as independent; NaN position when the sensor pose was unknown. version_*:
+as in the last version written to the log."""
 
 STATES = (State.TENTATIVE, State.CONFIRMED, State.FORGOTTEN)
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
@@ -73,6 +75,17 @@ class FeatureTable:
         chunks = self._chunks
         return np.stack([chunks[r // _CHUNK][r % _CHUNK] for r in rows.tolist()])
 
+    def dot(self, rows: Rows, vector: Features) -> Features:
+        """Return the products of the given rows with a vector, (R,) float32."""
+        if len(rows) < 256:
+            products: Features = self.take(rows) @ vector
+            return products
+        used = sorted({r // _CHUNK for r in rows.tolist()})
+        places = {chunk: k * _CHUNK for k, chunk in enumerate(used)}
+        every = np.concatenate([self._chunks[chunk] @ vector for chunk in used])
+        found: Features = every[[places[r // _CHUNK] + r % _CHUNK for r in rows.tolist()]]
+        return found
+
     def put(self, rows: Rows, features: Features) -> None:
         """Write the given rows."""
         if not len(rows):
@@ -92,9 +105,11 @@ class World:
         records: structured array of OBJECT; only the first `count` rows are in use.
         alive: (capacity,) whether the row's object has not ended.
         more_labels: row → {label: mass} beyond the slots of the record.
+        off_center: whether the centre of a hull may differ from the centre of its object.
     """
 
     def __init__(self) -> None:
+        self.off_center = False
         self.labels = LabelBook()
         self.maps: list[str] = []
         self.count = 0

@@ -1,76 +1,124 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Answer a query from the working set."""
+"""Answer a query from the working set: filters first, then scores, then order."""
 
 from __future__ import annotations
 
-import re
+import dataclasses
 
 import numpy as np
 
-from memory_node.config import MAX_LIMIT
+from memory_node import checks
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.candidates import CandidateIndex
-from memory_node.fusion.world import STATE_CODE, Rows, World
-from memory_node.model import Floats, Hit, Hits, Query, State
+from memory_node.fusion.world import STATE_CODE, Features, Rows, World
+from memory_node.model import Floats, Hit, Hits, Order, Query, State
+from memory_node.recall.words import label_score
+from memory_node.scene import boxes
+from memory_node.store.database import Database
 
 SEARCHABLE_SHARE = 0.2
 """A label is found while it holds this share of the evidence mass (C19)."""
-MAX_TEXT = 1000
-_WORD = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+')
 
 
-def checked(query: Query) -> Query:
-    """Return the query if it can be answered.
+def checked(query: Query, world: World) -> Query:
+    """Return the query with its values in their types, if it can be answered.
 
     Raises:
         InvalidValueError: says which value was given and what was expected.
     """
-    if not isinstance(query.text, str) or len(query.text) > MAX_TEXT:
-        raise InvalidValueError(
-            f'text: got {_short(query.text)}, expected at most {MAX_TEXT} characters'
-        )
-    if (
-        isinstance(query.limit, bool)
-        or not isinstance(query.limit, int)
-        or (not 1 <= query.limit <= MAX_LIMIT)
-    ):
-        raise InvalidValueError(f'limit: got {query.limit!r}, expected 1 to {MAX_LIMIT}')
-    if not np.isfinite(query.radius_m) or query.radius_m < 0:
-        raise InvalidValueError(f'radius_m: got {query.radius_m!r}, expected 0 or more [m]')
+    checks.text('text', query.text)
+    checks.limit(query.limit)
+    for name in ('radius_m', 'moved_m', 'min_score', 'seen_since_ns', 'unseen_since_ns',
+                 'new_since_ns'):  # fmt: skip
+        checks.finite(name, getattr(query, name))
+    if query.near_m is None and query.radius_m > 0:
+        raise InvalidValueError(f'radius_m: got {query.radius_m:g} without near_m, expected both')
     if query.near_m is not None:
-        point = np.asarray(query.near_m, dtype=np.float64)
-        if point.shape != (3,) or not np.isfinite(point).all():
-            raise InvalidValueError(f'near_m: got {query.near_m!r}, expected three finite metres')
+        checks.point('near_m', query.near_m)
         if query.radius_m == 0:
             raise InvalidValueError('radius_m: got 0 together with near_m, expected above 0 [m]')
-    elif query.radius_m > 0:
-        raise InvalidValueError(f'radius_m: got {query.radius_m:g} without near_m, expected both')
-    for state in query.states:
-        if state not in {s.value for s in State}:
-            known = ', '.join(s.value for s in State)
-            raise InvalidValueError(f'states: got {state!r}, expected any of {known}')
-    return query
+    if query.unseen_since_ns and query.seen_since_ns >= query.unseen_since_ns:
+        raise InvalidValueError(
+            f'seen_since_ns: got {query.seen_since_ns}, expected a time before unseen_since_ns '
+            f'{query.unseen_since_ns}'
+        )
+    _one_of('states', query.states, [s.value for s in State])
+    _one_of('order', [query.order], [o.value for o in Order])
+    for label in query.labels:
+        checks.text('labels', label)
+    feature = None if query.feature is None else _feature(query.feature, world.features.dim)
+    return dataclasses.replace(query, feature=feature)
 
 
-def answer(query: Query, world: World, index: CandidateIndex) -> Hits:
-    """Return the objects that pass every filter, best first; ties by id."""
+def _one_of(name: str, given: object, known: list[str]) -> None:
+    values = [given] if isinstance(given, str) else list(given)  # type: ignore[call-overload]
+    for value in values:
+        if value not in known:
+            raise InvalidValueError(
+                f'{name}: got {checks.short(value)}, expected any of {", ".join(known)}'
+            )
+
+
+def _feature(given: object, dim: int | None) -> Features:
+    try:
+        feature = np.asarray(given, dtype=np.float32)
+    except (TypeError, ValueError):
+        feature = np.zeros((0, 0), np.float32)
+    if feature.ndim != 1 or (dim is not None and len(feature) != dim):
+        raise InvalidValueError(
+            f'feature: got shape {feature.shape}, expected ({"any" if dim is None else dim},)'
+        )
+    wide = feature.astype(np.float64)
+    if not np.isfinite(wide).all() or not wide.any():
+        raise InvalidValueError('feature: got zero, NaN or infinite numbers, expected a direction')
+    unit: Features = boxes.normalized(wide[None] / np.abs(wide).max())[0].astype(np.float32)
+    return unit
+
+
+def answer(query: Query, world: World, index: CandidateIndex, database: Database) -> Hits:
+    """Return the objects that pass every filter, in the order asked for; ties by id.
+
+    Args:
+        query: as `checked` returns it.
+        world, index: the live objects.
+        database: for where things were first seen.
+    """
     rows, distance = _place(query, world, index)
-    states = [State(s) for s in query.states] or [State.TENTATIVE, State.CONFIRMED]
-    keep = np.isin(world.records['state'][rows], [STATE_CODE[s] for s in states])
+    keep = _passes(query, world, rows)
     score = np.ones(len(rows))
+    terms: dict[str, Floats] = {}
     if query.text.strip():
-        text_score = match_labels(query.text, world, rows)
-        keep &= text_score > 0
-        score *= text_score
+        terms['label'] = _named(world, rows, [label_score(query.text, n) for n in _names(world)])
+        score *= terms['label']
     if distance is not None:
+        terms['distance_m'] = distance
         score *= 1.0 - distance / query.radius_m
-    rows, score = rows[keep], score[keep]
-    order = np.lexsort([world.records['id'][rows], -score])[: query.limit]
-    far = None if distance is None else distance[keep]
-    hits = [_hit(query, world, rows, score, far, k) for k in order.tolist()]
-    return Hits(hits, len(rows))
+    if query.feature is not None:
+        held = world.records['has_feature'][rows]
+        cosine = np.zeros(len(rows))
+        cosine[held] = world.features.dot(rows[held], query.feature)  # type: ignore[arg-type]
+        terms['feature'] = np.clip(cosine, 0.0, 1.0)
+        keep &= held
+        score *= terms['feature']
+    if query.text.strip() or query.feature is not None:
+        keep &= score > 0
+    keep &= score >= query.min_score
+    if query.moved_m > 0:
+        moved = _moved(world, rows, database)
+        terms['moved_m'] = moved
+        keep &= moved >= query.moved_m
+    found = np.flatnonzero(keep)
+    order = found[_order(query, world, rows[found], score[found])][: query.limit]
+    hits = [
+        Hit(
+            world.view(int(rows[k])), float(score[k]),
+            {name: float(values[k]) for name, values in terms.items()},
+        )
+        for k in order.tolist()
+    ]  # fmt: skip
+    return Hits(hits, len(found))
 
 
 def _place(query: Query, world: World, index: CandidateIndex) -> tuple[Rows, Floats | None]:
@@ -79,53 +127,73 @@ def _place(query: Query, world: World, index: CandidateIndex) -> tuple[Rows, Flo
     return index.within(np.asarray(query.near_m, dtype=np.float64), float(query.radius_m))
 
 
-def _hit(
-    query: Query, world: World, rows: Rows, score: Floats, distance: Floats | None, k: int
-) -> Hit:
-    terms = {} if distance is None else {'distance_m': float(distance[k])}
-    return Hit(world.view(int(rows[k])), float(score[k]), terms)
+def _passes(query: Query, world: World, rows: Rows) -> boxes.Bools:
+    records = world.records
+    states = [State(s) for s in query.states] or [State.TENTATIVE, State.CONFIRMED]
+    keep: boxes.Bools = np.isin(records['state'][rows], [STATE_CODE[s] for s in states])
+    if query.seen_since_ns:
+        keep &= records['last_seen_ns'][rows] >= query.seen_since_ns
+    if query.unseen_since_ns:
+        keep &= records['last_seen_ns'][rows] < query.unseen_since_ns
+    if query.new_since_ns:
+        keep &= records['first_seen_ns'][rows] >= query.new_since_ns
+    if query.labels:
+        wanted = {label.casefold() for label in query.labels}
+        keep &= _named(world, rows, [float(n.casefold() in wanted) for n in _names(world)]) > 0
+    return keep
 
 
-def words(text: str) -> list[str]:
-    """Lower-case words of a text or label; CoffeeMachine and coffee_machine have two."""
-    return [_singular(w.casefold()) for w in _WORD.findall(text)]
-
-
-def label_score(text: str, label: str) -> float:
-    """1 for the label itself, 0.5 to 1 for a label that contains all words of the text, else 0."""
-    if text.strip().casefold() == label.casefold():
-        return 1.0
-    wanted, held = words(text), words(label)
-    if not wanted or not set(wanted) <= set(held):
-        return 0.0
-    return 1.0 if wanted == held else 0.5 + 0.5 * len(set(wanted)) / (len(set(held)) + 1)
-
-
-def match_labels(text: str, world: World, rows: Rows) -> Floats:
-    """(R,) how well the text names each object by a label that is still searchable."""
-    of_label = np.array([label_score(text, name) for name in world.labels.names] + [0.0])
+def _order(query: Query, world: World, rows: Rows, score: Floats) -> np.ndarray:
     r = world.records[rows]
-    masses = r['masses']
-    extra = (
-        np.array([sum(world.more_labels.get(n, {}).values()) for n in rows.tolist()])
-        if (world.more_labels)
-        else np.zeros(len(rows))
-    )
-    whole = masses.sum(axis=1) + extra
-    counts = masses >= SEARCHABLE_SHARE * whole[:, None]
-    best: Floats = np.where(counts, of_label[r['labels']], 0.0).max(axis=1, initial=0.0)
+    if query.order == Order.RECENT:
+        return np.lexsort([r['id'], -score, -r['last_seen_ns']])
+    if query.order == Order.SALIENT:
+        return np.lexsort([r['id'], -salience(world, rows) * score])
+    return np.lexsort([r['id'], -score])
+
+
+def salience(world: World, rows: Rows) -> Floats:
+    """(R,) how much an object stands out: recent, sure, often seen (CH-38)."""
+    r = world.records[rows]
+    seen = r['last_seen_ns'].astype(np.float64)
+    every = world.records['last_seen_ns'][world.live_rows()].astype(np.float64)
+    span = max(float(np.ptp(every)), 1.0) if len(every) else 1.0
+    recency = (seen - every.min(initial=np.inf)) / span
+    result: Floats = (0.5 + 0.5 * recency) * r['confidence'] * (1 + 0.1 * r['observations'])
+    return result
+
+
+def _names(world: World) -> list[str]:
+    return world.labels.names
+
+
+def _named(world: World, rows: Rows, of_label: list[float]) -> Floats:
+    """(R,) the highest value among the labels of each object that are still searchable."""
+    value = np.array([*of_label, 0.0])
+    r = world.records[rows]
+    whole = r['masses'].sum(axis=1)
+    spilled = world.more_labels
+    more = [k for k, row in enumerate(rows.tolist()) if row in spilled] if spilled else []
+    for k in more:
+        whole[k] += sum(spilled[int(rows[k])].values())
+    counts = r['masses'] >= SEARCHABLE_SHARE * whole[:, None]
+    counts |= r['labels'] == r['label'][:, None]
+    best: Floats = np.where(counts, value[r['labels']], 0.0).max(axis=1, initial=0.0)
+    for k in more:
+        for label, mass in spilled[int(rows[k])].items():
+            if mass >= SEARCHABLE_SHARE * whole[k] or label == r['label'][k]:
+                best[k] = max(best[k], value[label])
     return best
 
 
-def _singular(word: str) -> str:
-    """Fold simple English plurals: mugs → mug, boxes → box, knives stays knives."""
-    if len(word) > 4 and word.endswith(('xes', 'ches', 'shes', 'sses')):
-        return word[:-2]
-    if len(word) > 3 and word.endswith('s') and not word.endswith(('ss', 'us', 'is')):
-        return word[:-1]
-    return word
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f'{text[:57]}…'
+def _moved(world: World, rows: Rows, database: Database) -> Floats:
+    """(R,) metres between where each object was first seen and where it is now (CH-40)."""
+    first = {
+        number: (x, y, z)
+        for number, x, y, z, _ in database.rows(
+            'SELECT object_id, x, y, z, min(seq) FROM object_version GROUP BY object_id'
+        )
+    }
+    r = world.records[rows]
+    start = np.array([first[i] for i in r['id'].tolist()], dtype=np.float64).reshape(-1, 3)
+    return boxes.distance(r['center'], start)

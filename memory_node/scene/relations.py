@@ -26,7 +26,7 @@ def relations_about(
         return []
     r = world.records
     margin = max(config.near_m, config.on_gap_m)
-    place, other = index.overlapping(r['center'][rows], r['half'][rows], margin)
+    place, other = index.overlapping(r['hull_center'][rows], r['half'][rows], margin)
     one = rows[place]
     keep = (one != other) & (r['map'][one] == r['map'][other])
     one, other = one[keep], other[keep]
@@ -34,7 +34,7 @@ def relations_about(
     found = _near(world, near_to, config.near_m)
     found += _stacked(world, near_to, config.on_gap_m)
     found += _stacked(world, near_to[:, ::-1], config.on_gap_m)
-    return sorted(found, key=lambda n: (n.subject_id, n.kind.value, n.object_id))
+    return sorted(found, key=lambda n: (n.subject_id, n.kind, n.object_id))
 
 
 def _near(world: World, pairs: Rows, near_m: float) -> list[Relation]:

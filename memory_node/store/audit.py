@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -23,36 +22,51 @@ HASH_DIGITS = 6
 
 _HASHED = (
     'SELECT id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
+    'hull_x, hull_y, hull_z, '
     'confidence, observations, looks, look_seq, first_seen_ns, last_seen_ns, map_id, version_seq '
     'FROM object ORDER BY id',
-    'SELECT object_id, feature FROM object_feature ORDER BY object_id',
-    'SELECT seq, kind, object_id, stamp_ns, actor, reason FROM log ORDER BY seq',
-    'SELECT object_id, seq, label, x, y, z, map_id FROM tombstone ORDER BY object_id',
+    'SELECT object_id, space, feature FROM object_feature ORDER BY object_id, space',
+    'SELECT seq, kind, object_id, stamp_ns, actor, reason, after FROM log ORDER BY seq',
+    'SELECT object_id, seq, label, x, y, z, map_id, detections, looks, look_seq, score_sum, '
+    'sum_x, sum_y, sum_z, cleared_seq FROM tombstone ORDER BY object_id',
+    'SELECT label, cell_x, cell_y, cell_z, map_id, reason, count FROM rejection ORDER BY id',
 )
 _FINDINGS = {
-    'log numbers are not 1, 2, 3, …':
-        'SELECT count(*), max(seq) FROM log HAVING count(*) <> coalesce(max(seq), 0)',
-    'VIEW lines without a view':
-        "SELECT seq FROM log WHERE kind = 'VIEW' AND seq NOT IN (SELECT seq FROM view)",
-    'views without a VIEW line':
-        "SELECT seq FROM view WHERE seq NOT IN (SELECT seq FROM log WHERE kind = 'VIEW')",
-    'observations without a verdict that accounts for them':
-        "SELECT id FROM observation WHERE (object_id IS NULL) <> (verdict = 'rejected')",
-    'objects without a CREATED line':
-        "SELECT id FROM object WHERE id NOT IN "
-        "(SELECT object_id FROM log WHERE kind = 'CREATED')",
-    'CREATED lines without an object':
-        "SELECT seq FROM log WHERE kind = 'CREATED' AND object_id NOT IN (SELECT id FROM object)",
-    'objects whose sightings are not the observations they were given':
+    'log numbers are not 1, 2, 3, …': (
+        'SELECT count(*), max(seq) FROM log HAVING count(*) <> coalesce(max(seq), 0)'
+    ),
+    'VIEW lines without a view': (
+        "SELECT seq FROM log WHERE kind = 'VIEW' AND seq NOT IN (SELECT seq FROM view)"
+    ),
+    'views without a VIEW line': (
+        "SELECT seq FROM view WHERE seq NOT IN (SELECT seq FROM log WHERE kind = 'VIEW')"
+    ),
+    'observations without a verdict that accounts for them': (
+        "SELECT id FROM observation WHERE (object_id IS NULL) <> (verdict = 'rejected')"
+    ),
+    'rejected observations without a key or a tombstone': (
+        "SELECT id FROM observation WHERE verdict = 'rejected' "
+        'AND (rejection_id IS NULL) = (barred_by IS NULL)'
+    ),
+    'objects without a CREATED line': (
+        "SELECT id FROM object WHERE id NOT IN (SELECT object_id FROM log WHERE kind = 'CREATED')"
+    ),
+    'CREATED lines without an object': (
+        "SELECT seq FROM log WHERE kind = 'CREATED' AND object_id NOT IN (SELECT id FROM object)"
+    ),
+    'objects whose sightings are not the observations they were given': (
         'SELECT id FROM object o WHERE observations <> '
-        '(SELECT count(*) FROM observation WHERE object_id = o.id)',
-    'objects whose version is not their last change':
-        'SELECT id FROM object o WHERE version_seq <> '
-        '(SELECT max(seq) FROM log WHERE object_id = o.id)',
-    'forgotten objects without a tombstone':
-        "SELECT id FROM object WHERE state = 'forgotten' AND "
-        'id NOT IN (SELECT object_id FROM tombstone)',
-}  # fmt: skip
+        '(SELECT count(*) FROM observation WHERE object_id = o.id)'
+    ),
+    'objects whose version is not their last change in kind': (
+        'SELECT id FROM object o WHERE version_seq <> (SELECT max(seq) FROM log '
+        "WHERE object_id = o.id AND kind NOT IN ('CORRECTED', 'RELATION', 'EVENT'))"
+    ),
+    'forgotten objects without a tombstone that bars': (
+        "SELECT id FROM object WHERE state = 'forgotten' AND id NOT IN "
+        '(SELECT object_id FROM tombstone WHERE cleared_seq IS NULL)'
+    ),
+}
 _SHOWN = 5
 
 
@@ -70,7 +84,8 @@ def write_config(database: Database, config: Config) -> str:
     """Store the settings and return their hash."""
     settings = to_json(dataclasses.asdict(config))
     number = hashlib.sha256(settings.encode()).hexdigest()[:16]
-    if not database.rows('SELECT 1 FROM config WHERE hash = ?', (number,)):
+    known = database.rows('SELECT 1 FROM config WHERE hash = ?', (number,))
+    if not known and not database.readonly:
         with database.transaction() as connection:
             connection.execute('INSERT INTO config VALUES (?, ?)', (number, settings))
     return number
@@ -112,19 +127,20 @@ def snapshot_hash(database: Database) -> str:
     for question in _HASHED:
         digest.update(question.encode())
         for row in database.rows(question):
-            digest.update(json.dumps(list(_rounded(row)), ensure_ascii=False).encode())
+            digest.update(json.dumps(_rounded(row), ensure_ascii=False).encode())
     return digest.hexdigest()
 
 
-def _rounded(row: tuple[Any, ...]) -> Iterable[Any]:
-    for value in row:
-        if isinstance(value, float):
-            yield round(value, HASH_DIGITS) + 0.0
-        elif isinstance(value, bytes):
-            feature = np.frombuffer(value, '<f4').astype(np.float64)
-            yield [round(v, HASH_DIGITS) + 0.0 for v in feature.tolist()]
-        elif isinstance(value, str) and value.startswith('{'):
-            masses = json.loads(value)
-            yield {k: round(v, HASH_DIGITS) for k, v in sorted(masses.items())}
-        else:
-            yield value
+def _rounded(value: Any) -> Any:
+    """The value with every number in it rounded; stored JSON and features are looked into."""
+    if isinstance(value, float):
+        return round(value, HASH_DIGITS) + 0.0
+    if isinstance(value, bytes):
+        return _rounded(np.frombuffer(value, '<f4').astype(np.float64).tolist())
+    if isinstance(value, str) and value.startswith('{'):
+        return _rounded(json.loads(value))
+    if isinstance(value, dict):
+        return {key: _rounded(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(item) for item in value]
+    return value

@@ -12,30 +12,37 @@ from typing import Any
 import apsw
 import numpy as np
 
-from memory_node.fusion.arbiter import TERMS, Judgement
-from memory_node.fusion.intake import Evidence
+from memory_node.fusion.arbiter import TERMS
+from memory_node.fusion.engine import Plan
 from memory_node.model import (
     IDENTITY,
     Change,
     ChangeKind,
     Observation,
+    Triple,
     VerdictKind,
     View,
 )
-from memory_node.scene.boxes import Bools
+from memory_node.scene import boxes
 from memory_node.store.database import Database
 
-INSERT_LOG = 'INSERT INTO log VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
-INSERT_VIEW = 'INSERT INTO view VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
-INSERT_OBSERVATION = f'INSERT INTO observation VALUES ({", ".join("?" * 26)})'
+INSERT_LOG = f'INSERT INTO log VALUES ({", ".join("?" * 9)})'
+INSERT_VIEW = f'INSERT INTO view VALUES ({", ".join("?" * 12)})'
+INSERT_OBSERVATION = f'INSERT INTO observation VALUES ({", ".join("?" * 30)})'
+
+LOOK = np.dtype([('object', '<i8'), ('kind', 'u1'), ('likelihood', '<f4')])
+"""One entry of `view.looks`: what a view says of a stored object."""
+HIT = 0
 
 _OBSERVATION = """
     SELECT o.id, o.object_id, o.view_seq, v.stamp_ns, v.recorded_ns, v.sensor, o.label, o.score,
            o.x, o.y, o.z, o.qx, o.qy, o.qz, o.qw, o.size_x, o.size_y, o.size_z,
-           o.verdict, o.reason, o.geometry_term, o.iou_term, o.feature_term, o.label_term, o.total
+           o.verdict, o.reason, o.candidate_id, v.sensor_pose,
+           o.geometry_term, o.iou_term, o.feature_term, o.label_term, o.total
     FROM observation o JOIN view v ON v.seq = o.view_seq
 """
-_CHANGE = 'SELECT seq, kind, object_id, stamp_ns, recorded_ns, actor, reason, before FROM log'
+PERCEPTION = 'perception'
+CHANGE = 'SELECT seq, kind, object_id, stamp_ns, recorded_ns, actor, reason, before, after FROM log'
 
 
 def to_json(value: Mapping[str, Any]) -> str:
@@ -50,74 +57,81 @@ def write_lines(connection: apsw.Connection, changes: Sequence[Change]) -> None:
     connection.executemany(INSERT_LOG, [
         (
             c.seq, c.kind.value, c.object_id, c.stamp_ns, c.recorded_ns, c.actor, c.reason,
-            to_json(c.before) if c.before else '{}',
+            to_json(c.before) if c.before else '{}', to_json(c.after) if c.after else '{}',
         )
         for c in changes
     ])  # fmt: skip
 
 
 def write_view(
-    connection: apsw.Connection, seq: int, view: View, recorded_ns: int, config_hash: str
+    connection: apsw.Connection, plan: Plan, view: View, recorded_ns: int, config_hash: str
 ) -> None:
-    """Write the view and its log line."""
-    connection.execute(
-        INSERT_LOG, (seq, ChangeKind.VIEW.value, None, view.stamp_ns, recorded_ns, 'perception',
-                     '', '{}'))  # fmt: skip
+    """Write the view with what it says of stored objects, and its log line."""
+    seq, stamp_ns = plan.look.seq, plan.look.stamp_ns
+    connection.execute(INSERT_LOG, (
+        seq, ChangeKind.VIEW.value, None, stamp_ns, recorded_ns, PERCEPTION, '', '{}', '{}',
+    ))  # fmt: skip
     pose, fov = view.sensor_pose, view.field_of_view
     connection.execute(INSERT_VIEW, (
-        seq, view.sensor, view.stamp_ns, recorded_ns, view.clock, view.map_id,
+        seq, view.sensor, stamp_ns, recorded_ns, view.clock, view.map_id,
         None if pose is None else _blob([*pose.position_m, *pose.orientation_xyzw]),
         None if fov is None else _blob(
             [fov.horizontal_rad, fov.vertical_rad, fov.min_range_m, fov.max_range_m]),
         None if view.localization_cov is None else _blob(view.localization_cov),
-        to_json(view.scope), config_hash,
+        to_json(view.scope), config_hash, looks_of(plan).tobytes() or None,
     ))  # fmt: skip
 
 
+def looks_of(plan: Plan) -> Any:
+    """What a view says of stored objects, (n,) LOOK: so far, which ones it showed."""
+    seen = [(i, HIT, s) for i, s in zip(plan.object_ids, plan.evidence.score.tolist()) if i]
+    return np.array(seen, dtype=LOOK)
+
+
 def write_observations(
-    connection: apsw.Connection,
-    first_id: int,
-    view_seq: int,
-    evidence: Evidence,
-    judgement: Judgement,
-    object_ids: Sequence[int | None],
-    kept: Bools,
+    connection: apsw.Connection, first_id: int, plan: Plan, space: int, feature_type: str
 ) -> None:
-    """Write every judged detection with its verdict and terms."""
-    n = len(evidence)
+    """Write every judged detection with its verdict and terms.
+
+    Args:
+        connection: within a transaction.
+        first_id: id of the first observation.
+        plan: the judged view.
+        space: number of the feature space; feature_type: `<f2` or `<f4`.
+    """
+    evidence, judgement, n = plan.evidence, plan.judgement, len(plan.evidence)
     center, size = evidence.center.tolist(), evidence.size.tolist()
     turn, oriented = evidence.orientation.tolist(), evidence.oriented.tolist()
-    terms = _nullable(judgement.terms)
-    total, score = _nullable(judgement.total), evidence.score.tolist()
-    blobs: list[bytes | None] = [None] * n
-    places = np.flatnonzero(kept)
-    if len(places):
-        halves = evidence.feature[places].astype(np.float16)
-        for k, place in enumerate(places.tolist()):
-            blobs[place] = halves[k].tobytes()
+    terms, total = _nullable(judgement.terms), _nullable(judgement.total)
+    blobs = _feature_blobs(plan, feature_type)
     unknown_cov = np.isnan(evidence.cov[:, 0]).tolist()
-    verdicts = verdict_kinds(judgement)
     nothing = (None, None, None, None)
     rows = [
         (
-            first_id + k, view_seq, object_ids[k], verdicts[k].value, judgement.reason[k],
-            evidence.labels[k], score[k], *center[k], *size[k],
+            first_id + k, plan.look.seq, plan.object_ids[k], verdict.value, judgement.reason[k],
+            plan.candidate_ids[k], rejection.id if (rejection := plan.rejections[k]) else None,
+            stone.object_id if (stone := plan.barred[k]) else None,
+            evidence.labels[k], score, *center[k], *size[k],
             *(turn[k] if oriented[k] else nothing),
             None if unknown_cov[k] else evidence.cov[k].tobytes(),
             to_json(given) if (given := evidence.alternatives[k]) else None,
-            evidence.track_ids[k] or None, *terms[k], total[k], blobs[k],
+            evidence.track_ids[k] or None, *terms[k], total[k],
+            space if blobs[k] else None, blobs[k],
         )
-        for k in range(n)
+        for k, (verdict, score) in enumerate(zip(plan.kinds, evidence.score.tolist()))
     ]  # fmt: skip
-    connection.executemany(INSERT_OBSERVATION, rows)
+    if n:
+        connection.executemany(INSERT_OBSERVATION, rows)
 
 
-def verdict_kinds(judgement: Judgement) -> list[VerdictKind]:
-    """The verdict of each detection of the evidence."""
-    return [
-        VerdictKind.MERGED if row >= 0 else VerdictKind.CREATED if new else VerdictKind.REJECTED
-        for row, new in zip(judgement.row.tolist(), judgement.created.tolist())
-    ]
+def _feature_blobs(plan: Plan, feature_type: str) -> list[bytes | None]:
+    blobs: list[bytes | None] = [None] * len(plan.evidence)
+    places = np.flatnonzero(plan.kept)
+    if len(places):
+        stored = plan.evidence.feature[places].astype(feature_type)
+        for k, place in enumerate(places.tolist()):
+            blobs[place] = stored[k].tobytes()
+    return blobs
 
 
 def changes_of(
@@ -126,18 +140,18 @@ def changes_of(
     """Read changes after a log line, oldest first; view lines are left out."""
     condition = '' if object_id is None else 'AND object_id = ?2'
     rows = database.rows(
-        f'{_CHANGE} WHERE seq > ?1 AND object_id IS NOT NULL {condition} ORDER BY seq LIMIT ?3',
+        f"{CHANGE} WHERE seq > ?1 AND kind <> 'VIEW' {condition} ORDER BY seq LIMIT ?3",
         (since_seq, object_id, limit),
     )
-    return [_change(row) for row in rows]
+    return [change_from(row) for row in rows]
 
 
 def newest_changes_of(database: Database, object_id: int, limit: int) -> list[Change]:
     """Read the newest changes of one object, oldest first."""
     rows = database.rows(
-        f'{_CHANGE} WHERE object_id = ? ORDER BY seq DESC LIMIT ?', (object_id, limit)
+        f'{CHANGE} WHERE object_id = ? ORDER BY seq DESC LIMIT ?', (object_id, limit)
     )
-    return [_change(row) for row in reversed(rows)]
+    return [change_from(row) for row in reversed(rows)]
 
 
 def observations_of(database: Database, object_id: int, limit: int) -> list[Observation]:
@@ -149,16 +163,25 @@ def observations_of(database: Database, object_id: int, limit: int) -> list[Obse
     return [_observation(row) for row in reversed(rows)]
 
 
-def _change(row: tuple[Any, ...]) -> Change:
-    seq, kind, object_id, stamp_ns, recorded_ns, actor, reason, before = row
+def read_observation(database: Database, observation_id: int) -> Observation | None:
+    """Read one sighting, rejected ones too; None: there is none of this id."""
+    rows = database.rows(f'{_OBSERVATION} WHERE o.id = ?', (observation_id,))
+    return _observation(rows[0]) if rows else None
+
+
+def change_from(row: tuple[Any, ...]) -> Change:
+    """A row of CHANGE as a change."""
+    seq, kind, object_id, stamp_ns, recorded_ns, actor, reason, before, after = row
     return Change(
-        seq, ChangeKind(kind), object_id, stamp_ns, recorded_ns, actor, reason, json.loads(before)
-    )
+        seq, ChangeKind(kind), object_id, stamp_ns, recorded_ns, actor, reason,
+        json.loads(before), json.loads(after),
+    )  # fmt: skip
 
 
 def _observation(row: tuple[Any, ...]) -> Observation:
     (number, object_id, view_seq, stamp_ns, recorded_ns, sensor, label, score,
-     x, y, z, qx, qy, qz, qw, sx, sy, sz, verdict, reason, *terms, total) = row  # fmt: skip
+     x, y, z, qx, qy, qz, qw, sx, sy, sz, verdict, reason, candidate, pose, *terms,
+     total) = row  # fmt: skip
     named = {name: value for name, value in zip(TERMS, terms) if value is not None}
     if total is not None:
         named['total'] = total
@@ -167,8 +190,23 @@ def _observation(row: tuple[Any, ...]) -> Observation:
         id=number, object_id=object_id, view_seq=view_seq, stamp_ns=stamp_ns,
         recorded_ns=recorded_ns, sensor=sensor, label=label, score=score, center_m=(x, y, z),
         orientation_xyzw=turn, size_m=(sx, sy, sz), verdict=VerdictKind(verdict), reason=reason,
-        terms=named,
+        terms=named, candidate_id=candidate, sensor_m=in_sensor(pose, (x, y, z)),
     )  # fmt: skip
+
+
+def in_sensor(pose: bytes | None, center_m: Triple) -> Triple | None:
+    """A map position in the optical frame of a stored sensor pose; None: it was unknown.
+
+    Neither the view's sensor pose nor the observation's position is ever altered, so what the
+    sensor measured need not be stored a second time.
+    """
+    if pose is None:
+        return None
+    values = np.frombuffer(pose, '<f8')
+    turn = boxes.rotation_matrices(values[None, 3:])[0]
+    away = np.array(center_m) - values[:3]
+    x, y, z = (away[:, None] * turn).sum(axis=0).tolist()
+    return x, y, z
 
 
 def _blob(values: Any) -> bytes:

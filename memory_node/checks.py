@@ -1,0 +1,85 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Checks of what callers hand in; each says what was given and what was expected."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+
+from memory_node.config import MAX_LIMIT
+from memory_node.errors import InvalidValueError
+
+MAX_WORD = 120
+MAX_TEXT = 1000
+MAX_JSON = 65536
+
+
+def short(value: object) -> str:
+    """The value as shown in an error, cut where it is long."""
+    shown = repr(value)
+    return shown if len(shown) <= 60 else f'{shown[:57]}…'
+
+
+def limit(value: int) -> int:
+    """Return a limit of 1 to MAX_LIMIT."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not 1 <= value <= MAX_LIMIT:
+        raise InvalidValueError(f'limit: got {short(value)}, expected 1 to {MAX_LIMIT}')
+    return int(value)
+
+
+def text(name: str, value: str, longest: int = MAX_TEXT) -> str:
+    """Return a text that is not too long."""
+    if not isinstance(value, str) or len(value) > longest:
+        raise InvalidValueError(
+            f'{name}: got {short(value)}, expected at most {longest} characters'
+        )
+    return value
+
+
+def word(name: str, value: str) -> str:
+    """Return a text that is not empty, not too long and printable."""
+    text(name, value, MAX_WORD)
+    if not value.strip() or not value.isprintable():
+        raise InvalidValueError(f'{name}: got {short(value)}, expected a printable word')
+    return value
+
+
+def plain(name: str, value: object) -> object:
+    """Return a value that JSON can hold."""
+    try:
+        written = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidValueError(
+            f'{name}: got {short(value)}, expected null, true, false, numbers, texts, lists and '
+            f'mappings ({error})'
+        ) from error
+    if len(written) > MAX_JSON:
+        raise InvalidValueError(
+            f'{name}: got {len(written)} bytes of JSON, expected at most {MAX_JSON}'
+        )
+    return value
+
+
+def finite(name: str, value: float, low: float = 0.0) -> float:
+    """Return a finite number of at least `low`."""
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not math.isfinite(value) or value < low:
+        raise InvalidValueError(f'{name}: got {short(value)}, expected {low:g} or more')
+    return float(value)
+
+
+def point(name: str, value: object) -> tuple[float, float, float]:
+    """Return three finite metres."""
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.zeros(0)
+    if numbers.shape != (3,) or not np.isfinite(numbers).all():
+        raise InvalidValueError(f'{name}: got {short(value)}, expected three finite metres')
+    x, y, z = numbers.tolist()
+    return x, y, z

@@ -1,0 +1,71 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""One look at the world, and when a second one tells something new."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from memory_node.config import Config
+from memory_node.model import Floats, Pose
+from memory_node.scene import boxes
+from memory_node.scene.boxes import Bools
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Look:
+    """A view as far as stored things are concerned.
+
+    Attributes:
+        seq: log line of the view. stamp_ns: when the world showed it.
+        position: (3,) of the sensor, map, metres; NaN: unknown. axis: (3,) where it looked.
+        map_number: of the map in which the poses hold.
+    """
+
+    seq: int
+    stamp_ns: int
+    position: Floats
+    axis: Floats
+    map_number: int
+
+
+def look_of(seq: int, stamp_ns: int, pose: Pose | None, map_number: int) -> Look:
+    """Return the look of a view."""
+    if pose is None:
+        nothing = np.full(3, np.nan)
+        return Look(seq, stamp_ns, nothing, nothing, map_number)
+    turn = np.array([pose.orientation_xyzw], dtype=np.float64)
+    position = np.array(pose.position_m, dtype=np.float64)
+    return Look(seq, stamp_ns, position, boxes.optical_axis(turn)[0], map_number)
+
+
+def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, config: Config) -> Bools:
+    """Whether a look tells something that the last counted one did not (DESIGN §6).
+
+    It does if the sensor moved or turned far enough since, or after a while.
+
+    Args:
+        look_ns: (N,) when the last counted looks were. position, axis: (N, 3) of these.
+        look: the new one.
+        config: the limits.
+    """
+    away = np.abs(look.stamp_ns - look_ns) > config.look_gap_s * 1e9
+    step = boxes.distance(position, np.broadcast_to(look.position, position.shape))
+    cosine = np.round(boxes.tree_sum(axis * look.axis), 9)
+    limit = round(math.cos(math.radians(config.look_angle_deg)), 9)
+    with np.errstate(invalid='ignore'):
+        result: Bools = away | (step >= config.look_distance_m) | (cosine <= limit)
+    return result
+
+
+def is_independent(last: Look, look: Look, config: Config) -> bool:
+    """`independent` for one look."""
+    stamp = np.array([last.stamp_ns], dtype=np.int64)
+    return bool(independent(stamp, last.position[None], last.axis[None], look, config)[0])

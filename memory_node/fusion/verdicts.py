@@ -1,0 +1,44 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""A plan in the words of the model: numbered changes, and a verdict for every detection."""
+
+from __future__ import annotations
+
+from memory_node.fusion.arbiter import TERMS
+from memory_node.fusion.engine import Plan
+from memory_node.fusion.world import World
+from memory_node.model import Change, Verdict, VerdictKind
+
+
+def numbered_changes(plan: Plan, world: World, recorded_ns: int) -> list[Change]:
+    """Give each change of a plan its log line, after that of the view."""
+    changes: list[Change] = []
+    for update in plan.updates:
+        for draft in update.changes:
+            record = update.after[draft.place]
+            masses = world.masses_of(record, update.more_labels.get(draft.place, {}))
+            changes.append(Change(
+                plan.look.seq + 1 + len(changes), draft.kind, int(record['id']),
+                plan.look.stamp_ns, recorded_ns, before=draft.before,
+                object=world.as_object(record, masses),
+            ))  # fmt: skip
+    return changes
+
+
+def verdicts_of(count: int, plan: Plan) -> tuple[Verdict, ...]:
+    """One verdict for each of the `count` detections, in the order in which they were given."""
+    verdicts = [Verdict(VerdictKind.REJECTED, None, plan.refused.get(k, '')) for k in range(count)]
+    judgement = plan.judgement
+    terms, total = judgement.terms.tolist(), judgement.total.tolist()
+    for k, (place, kind) in enumerate(zip(plan.evidence.index.tolist(), plan.kinds)):
+        named = {}
+        if total[k] == total[k]:
+            named = {name: t for name, t in zip(TERMS, terms[k]) if t == t}
+            named['total'] = total[k]
+        rejection, stone = plan.rejections[k], plan.barred[k]
+        repeats = rejection.count if rejection else stone.detections if stone else 0
+        verdicts[place] = Verdict(
+            kind, plan.object_ids[k], judgement.reason[k], named, plan.candidate_ids[k], repeats
+        )
+    return tuple(verdicts)

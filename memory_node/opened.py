@@ -1,0 +1,186 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""An open store and the turns that are taken on it: what asking and telling stand on."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from memory_node.config import Config
+from memory_node.errors import ClosedError, ObjectEndedError, StoreBusyError, UnknownObjectError
+from memory_node.locking import FairLock
+from memory_node.model import MemoryObject
+from memory_node.store import objects
+from memory_node.store.database import BUSY_TIMEOUT_MS, Database
+from memory_node.store.session import Session
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_T = TypeVar('_T')
+RETRY_S = 0.02
+
+
+class OpenStore:
+    """One opened file. Safe to call from several threads; calls take turns in their order.
+
+    Attributes:
+        refusals: reason → how many detections (or whole views) were refused and not stored.
+    """
+
+    def __init__(self, database: Database, config: Config) -> None:
+        """Use `open`."""
+        self.refusals: Counter[str] = Counter()
+        self._lock = FairLock()
+        self._retry = threading.Event()
+        self._database = database
+        self._closed = False
+        self._session = Session(database, config)
+        self._ignored = folded(config.ignored_labels)
+
+    @classmethod
+    def open(
+        cls,
+        path: str,
+        config: Config | None = None,
+        readonly: bool = False,
+        recover: bool = False,
+    ) -> Self:
+        """Open or create a memory.
+
+        Args:
+            path: the file, `~` is expanded; `:memory:` keeps nothing on disk.
+            config: settings; None: the defaults.
+            readonly: open an existing file for reading; a writer may have it open. What is read is
+                the state at opening.
+            recover: set a damaged file aside under a new name and start empty.
+
+        Raises:
+            StoreError: the file cannot be opened, or is another program's.
+            StoreInUseError: another memory has it open for writing.
+            DamagedStoreError: it is not what was written; it was not touched.
+            NewerSchemaError: a newer version of this package wrote it.
+        """
+        config = config or Config()
+        database = Database(path, config.durability, readonly, recover)
+        try:
+            return cls(database, config)
+        except BaseException:
+            database.close()
+            raise
+
+    # -- what it is --------------------------------------------------------------------------
+
+    @property
+    def config(self) -> Config:
+        """The settings it decides by."""
+        return self._session.config
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._database.path
+
+    @property
+    def store_id(self) -> str:
+        """Identity of the file; ids and log numbers hold within one store."""
+        return self._session.store_id
+
+    @property
+    def notices(self) -> list[str]:
+        """What whoever opened it should be told, in words."""
+        found = list(self._session.notices)
+        if self._database.set_aside is not None:
+            found.append(f'the file was damaged; it was set aside as {self._database.set_aside}')
+        if self._database.log_held_back:
+            found.append('a reader outside keeps the write-ahead log from being emptied')
+        return found
+
+    @property
+    def seq(self) -> int:
+        """Number of the last log line."""
+        return self._session.seq
+
+    @property
+    def durable_seq(self) -> int:
+        """Log line up to which nothing is lost in a power cut."""
+        return self._database.durable_seq(self._session.seq)
+
+    @property
+    def newest_stamp_ns(self) -> int:
+        """Newest stamp of a committed view; 0: none."""
+        return self._session.newest_ns
+
+    def close(self) -> None:
+        """Write everything back into the file and close it; may be called twice."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _opened(self) -> Iterator[Session]:
+        """Hold the lock of an open memory."""
+        with self._lock:
+            if self._closed:
+                raise ClosedError(f'the memory {self._database.path!r} has been closed')
+            yield self._session
+
+    def _patiently(self, call: Callable[[], _T]) -> _T:
+        """Try again while another program holds the file's lock; others get their turn between."""
+        attempts = 1 + int(self.config.busy_wait_s / (RETRY_S + BUSY_TIMEOUT_MS / 1e3))
+        for left in range(attempts, 0, -1):
+            try:
+                with self._opened():
+                    return call()
+            except StoreBusyError:
+                if left == 1:
+                    raise
+                self._retry.wait(RETRY_S)
+        raise AssertionError('unreachable')
+
+    def _object(self, object_id: int) -> MemoryObject:
+        world = self._session.engine.world
+        valid = isinstance(object_id, (int, np.integer)) and 0 < object_id < 2**63
+        row = world.row_of(int(object_id)) if valid else None
+        if row is not None:
+            return world.view(row)
+        found = objects.read_object(self._database, int(object_id)) if valid else None
+        if found is None:
+            last = self._session.engine.last_object_id
+            raise UnknownObjectError(f'no object has the id {object_id!r}; ids go from 1 to {last}')
+        return found
+
+    def _row_if_live(self, object_id: int) -> int | None:
+        self._object(object_id)
+        return self._session.engine.world.row_of(int(object_id))
+
+    def _live_row(self, object_id: int) -> int:
+        row = self._row_if_live(object_id)
+        if row is None:
+            raise ObjectEndedError(f'object {object_id} has been forgotten')
+        return row
+
+
+def folded(labels: Iterable[str]) -> frozenset[str]:
+    """Labels with their case folded."""
+    return frozenset(label.casefold() for label in labels)

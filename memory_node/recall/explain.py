@@ -1,0 +1,99 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Why the memory holds what it holds: verdicts with their terms, in words (CH-25)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from memory_node.errors import UnknownObjectError
+from memory_node.model import Change, Explanation, MemoryObject, Observation, VerdictKind
+from memory_node.store import log
+from memory_node.store.database import Database
+
+SHOWN = 50
+"""Sightings and changes that an explanation shows; it counts all."""
+
+
+def of_object(database: Database, obj: MemoryObject) -> Explanation:
+    """Why an object is one object, and what it is called and where it lies for."""
+    observations = log.observations_of(database, obj.id, SHOWN)
+    changes = log.newest_changes_of(database, obj.id, SHOWN)
+    labels = ', '.join(f'{name} {mass:.2f}' for name, mass in obj.labels.items())
+    lines = [
+        f'Object {obj.id} is {obj.state}; {obj.observations} sightings went to it.',
+        f'It is called {obj.label!r} by the evidence: {labels}.',
+    ]
+    joined = [o for o in observations if o.verdict is VerdictKind.MERGED]
+    if joined:
+        least = min(joined, key=lambda o: o.terms.get('total', 0.0))
+        lines.append(
+            f'The weakest of its {len(joined)} newest joins was observation {least.id} with '
+            f'{_terms(least)}.'
+        )
+    lines += [_line(change) for change in changes]
+    settings = _settings(database, observations[-1].view_seq) if observations else {}
+    return Explanation(tuple(lines), tuple(observations), tuple(changes), settings)
+
+
+def of_observation(database: Database, observation_id: int) -> Explanation:
+    """Why a sighting was judged as it was.
+
+    Raises:
+        UnknownObjectError: there is no observation of this id.
+    """
+    found = log.read_observation(database, observation_id)
+    if found is None:
+        raise UnknownObjectError(f'no observation has the id {observation_id}')
+    settings = _settings(database, found.view_seq)
+    lines = [
+        f'Observation {found.id}: {found.label!r} with score {found.score:.2f}, '
+        f'{found.verdict}{f" ({found.reason})" if found.reason else ""}.',
+        _judged(found, settings),
+    ]
+    changes = (
+        []
+        if found.object_id is None
+        else log.changes_of(database, found.view_seq, SHOWN, found.object_id)
+    )
+    changes = [c for c in changes if c.stamp_ns == found.stamp_ns]
+    return Explanation((*lines, *map(_line, changes)), (found,), tuple(changes), settings)
+
+
+def _judged(o: Observation, settings: dict[str, Any]) -> str:
+    merge, create = settings.get('merge_score', 0.0), settings.get('create_score', 0.0)
+    if o.candidate_id is None:
+        best = 'No stored object overlapped it'
+    else:
+        best = f'Against object {o.candidate_id} it scored {_terms(o)}'
+    if o.verdict is VerdictKind.MERGED:
+        return f'{best}: at least {merge:g}, so it joined it.'
+    why = f'{best}.' if o.candidate_id is None else f'{best}, under {merge:g} or taken by another.'
+    if o.verdict is VerdictKind.CREATED:
+        return f'{why} Its score is at least {create:g}, so it made object {o.object_id}.'
+    if o.reason == 'forgotten':
+        return f'{why} Something of this label was forgotten there.'
+    return f'{why} Its score is under {create:g}, so it was rejected.'
+
+
+def _terms(o: Observation) -> str:
+    parts = ', '.join(f'{k} {v:.2f}' for k, v in o.terms.items() if k != 'total')
+    return f'{o.terms.get("total", 0.0):.2f} ({parts})'
+
+
+def _line(change: Change) -> str:
+    why = f': {change.reason}' if change.reason else ''
+    was = f', before {log.to_json(dict(change.before))}' if change.before else ''
+    return f'Line {change.seq}: {change.kind} by {change.actor}{why}{was}.'
+
+
+def _settings(database: Database, view_seq: int) -> dict[str, Any]:
+    """Settings under which a view was judged."""
+    rows = database.rows(
+        'SELECT c.settings FROM view v JOIN config c ON c.hash = v.config WHERE v.seq = ?',
+        (view_seq,),
+    )
+    found: dict[str, Any] = json.loads(rows[0][0]) if rows else {}
+    return found

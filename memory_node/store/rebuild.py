@@ -1,0 +1,327 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Replay the log: everything derived follows from views, observations and changes (promise 2).
+
+Nothing is judged anew. The stored verdicts, boxes, scores and kept features go through the same
+arithmetic as when they came, in the order of the log.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from memory_node.config import CHRONOTOPE, Config
+from memory_node.errors import StoreError
+from memory_node.fusion.arbiter import Judgement
+from memory_node.fusion.engine import Plan, barred_stones
+from memory_node.fusion.intake import Evidence
+from memory_node.fusion.looks import Look
+from memory_node.fusion.update import plan_update
+from memory_node.fusion.verdicts import numbered_changes
+from memory_node.model import Change, ChangeKind, Pose, View
+from memory_node.scene import boxes
+from memory_node.store import edits, log, objects, stated
+from memory_node.store.database import MEMORY, Database
+from memory_node.store.session import Session
+
+_OBSERVATIONS = """
+    SELECT object_id, verdict, reason, candidate_id, barred_by, label, score, x, y, z,
+           size_x, size_y, size_z, qx, qy, qz, qw, position_cov, alternatives, track_id,
+           geometry_term, iou_term, feature_term, label_term, total, feature
+    FROM observation WHERE view_seq = ? ORDER BY id
+"""
+DERIVED = (
+    'object', 'object_feature', 'object_version', 'rejection', 'tombstone', 'property',
+    'stated_relation', 'event',
+)  # fmt: skip
+"""Tables that follow from log, view and observation."""
+
+
+class Replay:
+    """Replays the log of one store into a session on an empty one."""
+
+    def __init__(self, source: Database, target: Session) -> None:
+        self._source, self._target = source, target
+        self._configs = {
+            number: Config.of(_as_settings(json.loads(text)))
+            for number, text in source.rows('SELECT hash, settings FROM config')
+        }
+
+    def run(self) -> None:
+        """Replay everything.
+
+        Raises:
+            StoreError: the log does not say what the arithmetic gives; names the line.
+        """
+        for view, lines in self._groups():
+            if view is not None:
+                self._replay_view(view, lines)
+            else:
+                for line in lines:
+                    self._replay_line(line)
+
+    def _groups(self) -> Iterator[tuple[Change | None, list[Change]]]:
+        """Each view with the changes that perception made of it; other lines alone."""
+        lines = (log.change_from(row) for row in self._source.rows(f'{log.CHANGE} ORDER BY seq'))
+        view: Change | None = None
+        own: list[Change] = []
+        for line in itertools.chain(lines, [None]):
+            if (
+                line is not None
+                and view is not None
+                and line.actor == log.PERCEPTION
+                and (line.kind is not ChangeKind.VIEW)
+            ):
+                own.append(line)
+                continue
+            if view is not None:
+                yield view, own
+            view, own = None, []
+            if line is not None and line.kind is ChangeKind.VIEW:
+                view = line
+            elif line is not None:
+                yield None, [line]
+
+    def _replay_view(self, line: Change, lines: list[Change]) -> None:
+        session, world = self._target, self._target.engine.world
+        row = self._source.rows(
+            'SELECT sensor, clock, map_id, sensor_pose, scope, config FROM view WHERE seq = ?',
+            (line.seq,),
+        )[0]
+        config = self._configs[row[5]]
+        if config != session.config:
+            other = config.feature_space != session.config.feature_space
+            session.use(config)
+            if other or config.profile == CHRONOTOPE:
+                session.load()
+        map_number = world.map_number(row[2])
+        look = Look(line.seq, line.stamp_ns, *objects.look_geometry(row[3]), map_number)
+        plan = self._plan(look, config)
+        asked = edits.Asked(
+            line.seq + 1 + len([c for c in lines if c.kind is not ChangeKind.RESTORED]),
+            line.stamp_ns, line.recorded_ns, log.PERCEPTION,
+        )  # fmt: skip
+        with session.database.transaction() as connection:
+            changes = numbered_changes(plan, world, line.recorded_ns)
+            restored = edits.restorations(session, plan.cleared, asked)
+            self._compare(line, [*changes, *(e.change for e in restored)], lines)
+            session.write(plan, _view_of(line, row), line.recorded_ns, changes)
+            log.write_lines(connection, [e.change for e in restored])
+            for edit in restored:
+                edit.write(connection)
+        session.engine.apply(plan)
+        for edit in restored:
+            edit.apply()
+        session.done(plan, line.seq + len(lines))
+
+    def _plan(self, look: Look, config: Config) -> Plan:
+        """The stored verdicts of a view as a plan."""
+        engine = self._target.engine
+        rows = self._source.rows(_OBSERVATIONS, (look.seq,))
+        dim = self._target.space.dimension or 0
+        evidence = evidence_of(rows, config, engine.world.features.dim or dim)
+        label = np.array([engine.world.labels.intern(row[5]) for row in rows], dtype=np.int32)
+        kept = evidence.has_feature
+        updates = []
+        turns = [np.arange(len(rows))]
+        if config.profile == CHRONOTOPE:
+            turns = [np.array([k]) for k in range(len(rows))]
+        applied = config.profile == CHRONOTOPE
+        for places in turns:
+            part = evidence if not applied else evidence.one(int(places[0]))
+            judgement = self._judgement([rows[k] for k in places.tolist()])
+            update = plan_update(
+                part, label[places], judgement, look, engine.world, engine.last_object_id + 1,
+                config, kept[places],
+            )  # fmt: skip
+            if applied:
+                engine.apply_update(update)
+                update = update.moved_to(int(places[0]), len(rows))
+            updates.append(update)
+        judgement = self._judgement(rows)
+        stones = [None if row[4] is None else engine.tombstones.get(row[4]) for row in rows]
+        barred = barred_stones(evidence, judgement, stones, look, config)
+        final = {stone.object_id: stone for stone in barred if stone is not None}
+        reasons = [r if b is None else '' for r, b in zip(judgement.reason, barred)]
+        return Plan(
+            look, evidence, judgement, [row[0] for row in rows], [row[3] for row in rows],
+            kept, barred,
+            engine.rejections.plan(
+                evidence, label, reasons, look.map_number, config.dilation_m, look.seq
+            ),
+            updates, [final[i] for i in sorted(final) if final[i].is_cleared(config)], {}, applied,
+        )  # fmt: skip
+
+    def _judgement(self, rows: list[tuple[Any, ...]]) -> Judgement:
+        world = self._target.engine.world
+        joined = [row[0] if row[1] == 'merged' else None for row in rows]
+        found = [-1 if i is None else world.row_of(i) for i in joined]
+        if None in found:
+            raise StoreError(
+                f'object {joined[found.index(None)]} was given a sighting after it ended'
+            )
+        terms = np.array([row[20:24] for row in rows], dtype=np.float64).reshape(-1, 4)
+        return Judgement(
+            row=np.array(found, dtype=np.int64),
+            candidate=np.full(len(rows), -1, np.int64),
+            created=np.array([row[1] == 'created' for row in rows], dtype=bool),
+            reason=[row[2] for row in rows],
+            terms=terms,
+            total=np.array([row[24] for row in rows], dtype=np.float64),
+        )
+
+    def _replay_line(self, line: Change) -> None:
+        """A line that a caller caused."""
+        session = self._target
+        asked = edits.Asked(line.seq, line.stamp_ns, line.recorded_ns, line.actor, line.reason)
+        if line.kind is ChangeKind.FORGOTTEN:
+            row = session.engine.world.row_of(line.object_id or 0)
+            if row is None:
+                raise StoreError(f'log line {line.seq} forgets object {line.object_id} twice')
+            edit = edits.forget(session, row, asked)
+        elif line.kind is ChangeKind.RESTORED:
+            said: Any = line.after
+            center = np.array(said['center_m'])
+            edit = edits.restore(session, line.object_id or 0, center, asked)
+        elif line.kind in (ChangeKind.CORRECTED, ChangeKind.RELATION, ChangeKind.EVENT):
+            edit = edits.Edit(
+                line, lambda connection: stated.apply_line(connection, line), lambda: None
+            )
+        else:
+            raise StoreError(f'log line {line.seq} of kind {line.kind} belongs to no view')
+        with session.database.transaction() as connection:
+            log.write_lines(connection, [line])
+            edit.write(connection)
+        edit.apply()
+        session.advance(line.seq)
+
+    @staticmethod
+    def _compare(line: Change, mine: list[Change], theirs: list[Change]) -> None:
+        ours = [(c.seq, c.kind, c.object_id) for c in mine]
+        logged = [(c.seq, c.kind, c.object_id) for c in theirs]
+        if ours != logged:
+            raise StoreError(
+                f'the view in log line {line.seq} gives {_shown(ours)}, the log says '
+                f'{_shown(logged)}'
+            )
+
+
+def evidence_of(rows: list[tuple[Any, ...]], config: Config, dim: int) -> Evidence:
+    """Stored observations as evidence; only kept features are there."""
+    n = len(rows)
+    numbers = np.array([row[6:13] for row in rows], dtype=np.float64).reshape(n, 7)
+    oriented = np.array([row[16] is not None for row in rows], dtype=bool)
+    turns = [row[13:17] if row[16] is not None else (0.0, 0.0, 0.0, 1.0) for row in rows]
+    orientation = np.array(turns, dtype=np.float64).reshape(n, 4)
+    kind = '<f4' if config.profile == CHRONOTOPE else '<f2'
+    has_feature = np.array([row[25] is not None for row in rows], dtype=bool)
+    blobs = [np.frombuffer(row[25], kind) for row in rows if row[25] is not None]
+    width = len(blobs[0]) if blobs else dim
+    feature = np.zeros((n, width), np.float32)
+    if blobs:
+        feature[has_feature] = np.stack(blobs)
+    size = np.ascontiguousarray(numbers[:, 4:7])
+    return Evidence(
+        index=np.arange(n),
+        labels=[row[5] for row in rows],
+        score=np.ascontiguousarray(numbers[:, 0]),
+        center=np.ascontiguousarray(numbers[:, 1:4]),
+        size=size,
+        half=boxes.hull_half(size, orientation),
+        orientation=orientation,
+        oriented=oriented,
+        extent=size.max(axis=1, initial=0.0) > 0,
+        cov=np.array(
+            [np.frombuffer(row[17], '<f8') if row[17] else np.full(9, np.nan) for row in rows]
+        ).reshape(n, 9),
+        sigma=np.full(n, config.position_sigma_m),
+        feature=feature,
+        has_feature=has_feature,
+        alternatives=[json.loads(row[18]) if row[18] else None for row in rows],
+        track_ids=[row[19] or '' for row in rows],
+    )
+
+
+def replayed(source: Database, config: Config) -> Session:
+    """Replay a store into a new one in memory.
+
+    Raises:
+        StoreError: the log contradicts itself; names the line.
+    """
+    session = Session(Database(MEMORY), config)
+    Replay(source, session).run()
+    return session
+
+
+def differences(source: Database, config: Config) -> list[str]:
+    """Where the derived tables are not what the log gives; empty when they are."""
+    try:
+        session = replayed(source, config)
+    except (StoreError, KeyError, ValueError, TypeError) as error:
+        return [f'the log cannot be replayed: {error}']
+    findings = []
+    for table in DERIVED:
+        question = f'SELECT * FROM {table} ORDER BY 1, 2, 3'
+        mine, theirs = session.database.rows(question), source.rows(question)
+        if mine != theirs:
+            findings.append(f'{table} is not what the log gives: {_first_difference(mine, theirs)}')
+    session.database.close()
+    return findings
+
+
+def rebuild(session: Session) -> None:
+    """Write all derived tables anew from the log, in one transaction.
+
+    Raises:
+        StoreError: the log contradicts itself; nothing was changed.
+    """
+    fresh = replayed(session.database, session.config)
+    with session.database.transaction() as connection:
+        connection.execute('PRAGMA defer_foreign_keys = ON')
+        for table in reversed(DERIVED):
+            connection.execute(f'DELETE FROM {table}')
+        for table in DERIVED:
+            rows = fresh.database.rows(f'SELECT * FROM {table}')
+            if rows:
+                marks = ', '.join('?' * len(rows[0]))
+                connection.executemany(f'INSERT INTO {table} VALUES ({marks})', rows)
+    fresh.database.close()
+    session.load()
+
+
+def _view_of(line: Change, row: tuple[Any, ...]) -> View:
+    """The view of a stored row as far as the new row of a throw-away store needs it."""
+    pose = None
+    if row[3] is not None:
+        values = np.frombuffer(row[3], '<f8').tolist()
+        pose = Pose(tuple(values[:3]), tuple(values[3:]))
+    scope = json.loads(row[4])
+    return View(line.stamp_ns, row[0], (), pose, clock=row[1], map_id=row[2], scope=scope)
+
+
+def _as_settings(given: dict[str, Any]) -> dict[str, Any]:
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+
+
+def _first_difference(mine: list[Any], theirs: list[Any]) -> str:
+    for ours, stored in itertools.zip_longest(mine, theirs):
+        if ours != stored:
+            return f'{_row(stored)} is stored, {_row(ours)} follows from the log'
+    return 'the rows are in another order'
+
+
+def _row(row: Any) -> str:
+    if row is None:
+        return 'no row'
+    text = ', '.join('…' if isinstance(v, bytes) else str(v) for v in row)
+    return f'({text[:150]})'
+
+
+def _shown(lines: list[tuple[int, ChangeKind, int | None]]) -> str:
+    return ', '.join(f'{seq} {kind} {number}' for seq, kind, number in lines[:5]) or 'no change'

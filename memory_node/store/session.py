@@ -1,0 +1,133 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The file as the memory sees it: load an engine from it, write its plans into it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_node.config import CHRONOTOPE, Config
+from memory_node.fusion.engine import Engine, Plan
+from memory_node.model import Change, View
+from memory_node.store import audit, kept_out, log, objects
+from memory_node.store.database import Database
+
+
+@dataclass(frozen=True)
+class FeatureSpace:
+    """The embedding model in use. id 0: the store has none yet."""
+
+    id: int
+    name: str
+    dimension: int | None
+
+
+class Session:
+    """One opening of a file, with the numbers that go on from it.
+
+    Attributes:
+        database: the connection. store_id: identity of the file.
+        engine: working set and decisions, as the file has them.
+        space: the feature space in use.
+        notices: what whoever opened it should be told.
+        seq, observation_id, newest_ns: last log line, last observation, newest stamp of a view.
+    """
+
+    def __init__(self, database: Database, config: Config) -> None:
+        self.database = database
+        self.notices: list[str] = []
+        self.store_id = audit.store_id(database, new=str(uuid.uuid4()))
+        self.use(config)
+        self.load()
+
+    def use(self, config: Config) -> None:
+        """Judge by these settings from now on."""
+        self.config = config
+        self._config_hash = audit.write_config(self.database, config)
+        self._feature_type = '<f4' if config.profile == CHRONOTOPE else '<f2'
+
+    def load(self) -> None:
+        """Read the engine anew."""
+        database, config = self.database, self.config
+        self.space = self._choose_space(config.feature_space)
+        numbers = audit.last_numbers(database)
+        self.seq, object_id, self.observation_id, self.newest_ns = numbers
+        world = objects.load_world(database, self.space.id, self.space.dimension)
+        world.off_center = config.profile == CHRONOTOPE
+        self.engine = Engine(
+            world,
+            kept_out.load_tombstones(database, world, self.space.id),
+            kept_out.load_rejections(database, world),
+            object_id,
+        )
+
+    def _choose_space(self, name: str) -> FeatureSpace:
+        """The space of that name; empty: the one used last."""
+        known = [
+            FeatureSpace(*row)
+            for row in self.database.rows('SELECT id, name, dimension FROM feature_space')
+        ]
+        if not name:
+            return known[-1] if known else FeatureSpace(0, '', None)
+        for space in known:
+            if space.name == name:
+                return space
+        if known:
+            held = ', '.join(f'{s.name or "unnamed"!r} ({s.dimension})' for s in known)
+            self.notices.append(
+                f'the features in this file are of {held}, not of {name!r}: they are kept, and '
+                'vector search begins anew with the features to come'
+            )
+        return FeatureSpace(0, name, None)
+
+    def write(self, plan: Plan, view: View, recorded_ns: int, changes: Sequence[Change]) -> None:
+        """Write a judged view, in a transaction that has begun; `done` follows the commit.
+
+        Args:
+            plan: what it means. view: as given. recorded_ns: when the memory learned it.
+            changes: what the log says, numbered from the line after the view's.
+        """
+        connection = self.database.connection
+        world = self.engine.world
+        log.write_view(connection, plan, view, recorded_ns, self._config_hash)
+        log.write_lines(connection, changes)
+        space = self._space_for(plan)
+        first = 0
+        for update in plan.updates:
+            end = first + len(update.changes)
+            objects.write_update(connection, update, world, changes[first:end], space)
+            first = end
+        kept_out.write_barred(connection, plan.barred)
+        kept_out.write_rejections(connection, plan.rejections, world)
+        log.write_observations(connection, self.observation_id + 1, plan, space, self._feature_type)
+
+    def _space_for(self, plan: Plan) -> int:
+        """Number of the feature space; the first kept feature makes it."""
+        if self.space.id or not plan.kept.any():
+            return self.space.id
+        connection = self.database.connection
+        connection.execute(
+            'INSERT OR IGNORE INTO feature_space (name, dimension) VALUES (?, ?)',
+            (self.space.name, plan.evidence.feature.shape[1]),
+        )
+        return int(
+            connection.execute(
+                'SELECT id FROM feature_space WHERE name = ?', (self.space.name,)
+            ).get
+        )
+
+    def done(self, plan: Plan, seq: int) -> None:
+        """The transaction of a plan was committed, up to this log line."""
+        if not self.space.id and plan.kept.any():
+            self.space = self._choose_space(self.space.name)
+        self.observation_id += len(plan.evidence)
+        self.newest_ns = max(self.newest_ns, plan.look.stamp_ns)
+        self.advance(seq)
+
+    def advance(self, seq: int) -> None:
+        """The log was committed up to this line."""
+        self.seq = seq
+        self.database.committed(seq)

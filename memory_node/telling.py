@@ -1,0 +1,292 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Everything that changes the memory: views, and what callers state."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+
+import apsw
+
+from memory_node import checks
+from memory_node.config import Config, tunables
+from memory_node.errors import InvalidValueError
+from memory_node.fusion.engine import Plan
+from memory_node.fusion.intake import view_problem
+from memory_node.fusion.verdicts import numbered_changes, verdicts_of
+from memory_node.model import Change, Commit, Verdict, VerdictKind, View
+from memory_node.opened import OpenStore, folded
+from memory_node.store import edits, log
+from memory_node.store.edits import Asked, Edit
+from memory_node.store.rebuild import rebuild
+
+CALLER = 'caller'
+
+
+class Telling(OpenStore):
+    """The half of SpatialMemory that writes. Each call is one transaction."""
+
+    def observe(self, view: View, recorded_ns: int | None = None) -> Commit:
+        """Judge a view and put it on disk, in one transaction.
+
+        Args:
+            view: what a sensor saw. A malformed detection in it is refused alone.
+            recorded_ns: when the memory learned it; None: the stamp of the view. A view stamped
+                more than `max_future_s` after it is refused as a whole.
+
+        Returns:
+            A verdict per detection in their order, and the changes.
+
+        Raises:
+            StoreBusyError: another program held the file's lock for longer than `busy_wait_s`.
+            StoreError: nothing of the view was written, and the memory is as it was before.
+            ClosedError: the memory was closed.
+        """
+        return self._patiently(lambda: self._observe(view, recorded_ns))
+
+    def _observe(self, view: View, recorded_ns: int | None) -> Commit:
+        session = self._session
+        recorded = int(view.stamp_ns if recorded_ns is None else recorded_ns)
+        problem = view_problem(view, recorded, session.newest_ns, session.config)
+        if problem:
+            self.refusals[problem] += max(1, len(view.detections))
+            refused = [Verdict(VerdictKind.REJECTED, None, problem)] * len(view.detections)
+            return Commit(tuple(refused), (), session.seq + 1, session.seq, problem)
+        plan: Plan | None = None
+        try:
+            with self._database.transaction() as connection:
+                plan = session.engine.plan(view, session.seq + 1, session.config, self._ignored)
+                changes = numbered_changes(plan, session.engine.world, recorded)
+                session.write(plan, view, recorded, changes)
+                restored = self._restorations(plan, len(changes), recorded)
+                _write_edits(connection, restored)
+        except BaseException:
+            if plan is not None and plan.applied:
+                session.load()
+            raise
+        session.engine.apply(plan)
+        changes += _apply_edits(restored)
+        session.done(plan, session.seq + 1 + len(changes))
+        self.refusals.update(plan.refused.values())
+        verdicts = verdicts_of(len(view.detections), plan)
+        return Commit(verdicts, tuple(changes), plan.look.seq, session.seq)
+
+    def _restorations(self, plan: Plan, changes: int, recorded_ns: int) -> list[Edit]:
+        if not plan.cleared:
+            return []
+        look = plan.look
+        first = Asked(look.seq + 1 + changes, look.stamp_ns, recorded_ns, log.PERCEPTION)
+        return edits.restorations(self._session, plan.cleared, first)
+
+    def forget(
+        self,
+        object_id: int,
+        reason: str = '',
+        actor: str = CALLER,
+        recorded_ns: int | None = None,
+    ) -> Commit:
+        """End an object. The next sighting of the same thing there does not bring it back.
+
+        Only new evidence does: `restore_looks` independent looks with a mean score above
+        `restore_score`; or `restore`.
+
+        Args:
+            object_id: of a live object.
+            reason, actor: why and by whom, for the log.
+            recorded_ns: when the memory learned it; None: the newest stamp it has seen.
+
+        Raises:
+            UnknownObjectError: no object ever had this id.
+            ObjectEndedError: it was forgotten before.
+            StoreError: nothing was written.
+        """
+        return self._edit(actor, reason, recorded_ns, lambda asked: edits.forget(
+            self._session, self._live_row(object_id), asked))  # fmt: skip
+
+    def restore(
+        self,
+        object_id: int,
+        reason: str = '',
+        actor: str = CALLER,
+        recorded_ns: int | None = None,
+    ) -> Commit:
+        """Bring a forgotten object back, where it lay or has been seen since; see `forget`.
+
+        Raises:
+            UnknownObjectError: no object ever had this id.
+            InvalidValueError: the object was not forgotten.
+            StoreError: nothing was written.
+        """
+
+        def prepare(asked: Asked) -> Edit:
+            stone = self._session.engine.tombstones.get(object_id)
+            if stone is None:
+                state = self._object(object_id).state
+                raise InvalidValueError(
+                    f'object {object_id}: got state {state}, expected one that was forgotten'
+                )
+            return edits.restore(self._session, object_id, stone.seen_center, asked)
+
+        return self._edit(actor, reason, recorded_ns, prepare)
+
+    def set_property(
+        self,
+        object_id: int,
+        key: str,
+        value: object,
+        reason: str = '',
+        actor: str = CALLER,
+        recorded_ns: int | None = None,
+    ) -> Commit:
+        """State a fact about a live object; the latest value of a key counts (CH-12).
+
+        Args:
+            object_id: of a live object.
+            key: not empty. value: None, bool, number, text, or lists and mappings of these.
+            reason, actor: why and by whom, for the log.
+            recorded_ns: when the memory learned it; None: the newest stamp it has seen.
+
+        Raises:
+            InvalidValueError: key or value is malformed.
+            UnknownObjectError, ObjectEndedError, StoreError: as for `forget`.
+        """
+        checks.word('key', key)
+        checks.plain('value', value)
+
+        def prepare(asked: Asked) -> Edit:
+            self._live_row(object_id)
+            return edits.set_property(self._session, object_id, key, value, asked)
+
+        return self._edit(actor, reason, recorded_ns, prepare)
+
+    def state_relation(
+        self,
+        subject_id: int,
+        relation: str,
+        object_id: int,
+        holds: bool = True,
+        reason: str = '',
+        actor: str = CALLER,
+        recorded_ns: int | None = None,
+    ) -> Commit:
+        """State that a relation holds between two live objects, or no longer does (CH-11).
+
+        Stating what was stated already changes nothing but the log.
+
+        Args:
+            subject_id, object_id: of live objects. relation: any word, for example `part_of`.
+            holds: False takes an earlier statement back.
+            reason, actor: why and by whom, for the log.
+            recorded_ns: when the memory learned it; None: the newest stamp it has seen.
+
+        Raises:
+            InvalidValueError: the relation is malformed, or both ids are the same.
+            UnknownObjectError, ObjectEndedError, StoreError: as for `forget`.
+        """
+        checks.word('relation', relation)
+        if subject_id == object_id:
+            raise InvalidValueError(f'relation: got object {object_id} twice, expected two objects')
+
+        def prepare(asked: Asked) -> Edit:
+            for number in (subject_id, object_id):
+                self._live_row(number)
+            return edits.state_relation(
+                self._session, subject_id, relation, object_id, asked, holds
+            )
+
+        return self._edit(actor, reason, recorded_ns, prepare)
+
+    def record_event(
+        self,
+        kind: str,
+        payload: Mapping[str, object] | None = None,
+        object_id: int | None = None,
+        stamp_ns: int | None = None,
+        actor: str = CALLER,
+        recorded_ns: int | None = None,
+    ) -> Commit:
+        """Record something that happened (CH-13).
+
+        Args:
+            kind: any word, for example `door_opened`. payload: plain values.
+            object_id: where it happened; None: nowhere in particular.
+            stamp_ns: when; None: the newest stamp the memory has seen.
+            actor: who says so.
+            recorded_ns: when the memory learned it; None: the newest stamp it has seen.
+
+        Raises:
+            InvalidValueError: kind or payload is malformed.
+            UnknownObjectError, StoreError: as for `forget`.
+        """
+        checks.word('kind', kind)
+        checks.plain('payload', dict(payload or {}))
+
+        def prepare(asked: Asked) -> Edit:
+            if object_id is not None:
+                self._object(object_id)
+            return edits.record_event(self._session, kind, object_id, payload or {}, asked)
+
+        return self._edit(actor, '', recorded_ns, prepare, stamp_ns)
+
+    def _edit(
+        self,
+        actor: str,
+        reason: str,
+        recorded_ns: int | None,
+        prepare: Callable[[Asked], Edit],
+        stamp_ns: int | None = None,
+    ) -> Commit:
+        """Make one edit, in one transaction."""
+        checks.text('actor', actor)
+        checks.text('reason', reason)
+        if actor == log.PERCEPTION:
+            raise InvalidValueError('actor: got perception, expected the name of whoever asks')
+
+        def commit() -> Commit:
+            session = self._session
+            now = session.newest_ns
+            asked = Asked(
+                session.seq + 1, now if stamp_ns is None else stamp_ns,
+                now if recorded_ns is None else recorded_ns, actor, reason,
+            )  # fmt: skip
+            edit = prepare(asked)
+            with self._database.transaction() as connection:
+                _write_edits(connection, [edit])
+            changes = _apply_edits([edit])
+            session.advance(asked.seq)
+            return Commit((), tuple(changes), asked.seq, asked.seq)
+
+        return self._patiently(commit)
+
+    def configure(self, config: Config) -> None:
+        """Use other settings from the next call on; read-only ones stay as at opening."""
+
+        def use() -> None:
+            fixed = [row.name for row in tunables(Config) if row.read_only]
+            kept = {name: getattr(self.config, name) for name in fixed}
+            self._session.use(dataclasses.replace(config, **kept))
+            self._ignored = folded(config.ignored_labels)
+
+        self._patiently(use)
+
+    def rebuild(self) -> None:
+        """Write everything derived anew from the log.
+
+        Raises:
+            StoreError: the log contradicts itself; nothing was changed.
+        """
+        self._patiently(lambda: rebuild(self._session))
+
+
+def _write_edits(connection: apsw.Connection, prepared: list[Edit]) -> None:
+    log.write_lines(connection, [edit.change for edit in prepared])
+    for edit in prepared:
+        edit.write(connection)
+
+
+def _apply_edits(prepared: list[Edit]) -> list[Change]:
+    for edit in prepared:
+        edit.apply()
+    return [edit.change for edit in prepared]
