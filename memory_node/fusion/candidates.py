@@ -255,7 +255,7 @@ def _search(level: _Level, center: Floats, radius: Floats) -> tuple[np.ndarray, 
     found, entry = level.tree.query(center, k=k, p=np.inf, distance_upper_bound=bound * (1 + 1e-9))
     found, entry = found.reshape(-1, k), entry.reshape(-1, k)
     hit = found <= radius[:, None]
-    full = hit[:, -1] if k < len(level.rows) else np.zeros(len(center), bool)
+    full = hit[:, -1].copy() if k < len(level.rows) else np.zeros(len(center), bool)
     hit[full] = False
     places, columns = np.nonzero(hit)
     entries = entry[places, columns]

@@ -5,7 +5,11 @@
 
 from __future__ import annotations
 
+import functools
 import re
+import sys
+from collections.abc import Collection, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +22,7 @@ from memory_node.model import Floats, Hit, Hits, Query, State
 SEARCHABLE_SHARE = 0.2
 """A label is found while it holds this share of the evidence mass (C19)."""
 MAX_TEXT = 1000
-_WORD = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+')
+_RUN = re.compile(r'[^\W\d_]+|\d+')
 
 
 def checked(query: Query) -> Query:
@@ -37,21 +41,38 @@ def checked(query: Query) -> Query:
         or (not 1 <= query.limit <= MAX_LIMIT)
     ):
         raise InvalidValueError(f'limit: got {query.limit!r}, expected 1 to {MAX_LIMIT}')
-    if not np.isfinite(query.radius_m) or query.radius_m < 0:
+    if not _is_radius(query.radius_m):
         raise InvalidValueError(f'radius_m: got {query.radius_m!r}, expected 0 or more [m]')
     if query.near_m is not None:
-        point = np.asarray(query.near_m, dtype=np.float64)
-        if point.shape != (3,) or not np.isfinite(point).all():
-            raise InvalidValueError(f'near_m: got {query.near_m!r}, expected three finite metres')
+        if not _is_point(query.near_m):
+            raise InvalidValueError(
+                f'near_m: got {_short(query.near_m)}, expected three finite metres'
+            )
         if query.radius_m == 0:
             raise InvalidValueError('radius_m: got 0 together with near_m, expected above 0 [m]')
     elif query.radius_m > 0:
         raise InvalidValueError(f'radius_m: got {query.radius_m:g} without near_m, expected both')
-    for state in query.states:
-        if state not in {s.value for s in State}:
-            known = ', '.join(s.value for s in State)
-            raise InvalidValueError(f'states: got {state!r}, expected any of {known}')
+    listed = isinstance(query.states, Collection) and not isinstance(query.states, str)
+    known = [s.value for s in State]
+    for state in query.states if listed else [query.states]:
+        if not listed or not isinstance(state, str) or state not in known:
+            raise InvalidValueError(
+                f'states: got {_short(state)}, expected a list of any of {", ".join(known)}'
+            )
     return query
+
+
+def _is_radius(value: Any) -> bool:
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    return number and not isinstance(value, bool) and bool(0 <= value <= sys.float_info.max)
+
+
+def _is_point(value: object) -> bool:
+    try:
+        point = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return point.shape == (3,) and bool(np.isfinite(point).all())
 
 
 def answer(query: Query, world: World, index: CandidateIndex) -> Hits:
@@ -86,9 +107,22 @@ def _hit(
     return Hit(world.view(int(rows[k])), float(score[k]), terms)
 
 
-def words(text: str) -> list[str]:
+@functools.lru_cache(maxsize=8192)
+def words(text: str) -> tuple[str, ...]:
     """Lower-case words of a text or label; CoffeeMachine and coffee_machine have two."""
-    return [_singular(w.casefold()) for w in _WORD.findall(text)]
+    runs = _RUN.findall(text)
+    return tuple(_singular(word.casefold()) for run in runs for word in _camel(run))
+
+
+def _camel(run: str) -> Iterator[str]:
+    """Cut before a capital after a small letter, and before the last of several capitals."""
+    start = 0
+    for k in range(1, len(run)):
+        small_beside = run[k - 1].islower() or run[k + 1 : k + 2].islower()
+        if run[k].isupper() and small_beside:
+            yield run[start:k]
+            start = k
+    yield run[start:]
 
 
 def label_score(text: str, label: str) -> float:
@@ -106,14 +140,18 @@ def match_labels(text: str, world: World, rows: Rows) -> Floats:
     of_label = np.array([label_score(text, name) for name in world.labels.names] + [0.0])
     r = world.records[rows]
     masses = r['masses']
-    extra = (
-        np.array([sum(world.more_labels.get(n, {}).values()) for n in rows.tolist()])
-        if (world.more_labels)
-        else np.zeros(len(rows))
-    )
-    whole = masses.sum(axis=1) + extra
-    counts = masses >= SEARCHABLE_SHARE * whole[:, None]
+    more = world.more_labels
+    spilled = [(k, more[n]) for k, n in enumerate(rows.tolist()) if n in more] if more else []
+    whole = masses.sum(axis=1)
+    for k, extra in spilled:
+        whole[k] += sum(extra.values())
+    enough = SEARCHABLE_SHARE * whole
+    counts = np.round(masses - enough[:, None], 9) >= 0
     best: Floats = np.where(counts, of_label[r['labels']], 0.0).max(axis=1, initial=0.0)
+    for k, extra in spilled:
+        for label, mass in extra.items():
+            if round(mass - enough[k], 9) >= 0:
+                best[k] = max(best[k], of_label[label])
     return best
 
 

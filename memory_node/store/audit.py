@@ -22,7 +22,7 @@ HASH_DIGITS = 6
 """The hash covers values rounded to this many digits."""
 
 _HASHED = (
-    'SELECT id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
+    'SELECT labels, id, label, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
     'confidence, observations, looks, look_seq, first_seen_ns, last_seen_ns, map_id, version_seq '
     'FROM object ORDER BY id',
     'SELECT object_id, feature FROM object_feature ORDER BY object_id',
@@ -39,15 +39,16 @@ _FINDINGS = {
     'observations without a verdict that accounts for them':
         "SELECT id FROM observation WHERE (object_id IS NULL) <> (verdict = 'rejected')",
     'objects without a CREATED line':
-        "SELECT id FROM object WHERE id NOT IN "
-        "(SELECT object_id FROM log WHERE kind = 'CREATED')",
+        "SELECT id FROM object o WHERE NOT EXISTS "
+        "(SELECT 1 FROM log WHERE object_id = o.id AND kind = 'CREATED')",
     'CREATED lines without an object':
-        "SELECT seq FROM log WHERE kind = 'CREATED' AND object_id NOT IN (SELECT id FROM object)",
+        "SELECT seq FROM log l WHERE kind = 'CREATED' AND NOT EXISTS "
+        '(SELECT 1 FROM object WHERE id = l.object_id)',
     'objects whose sightings are not the observations they were given':
         'SELECT id FROM object o WHERE observations <> '
         '(SELECT count(*) FROM observation WHERE object_id = o.id)',
     'objects whose version is not their last change':
-        'SELECT id FROM object o WHERE version_seq <> '
+        'SELECT id FROM object o WHERE version_seq IS NOT '
         '(SELECT max(seq) FROM log WHERE object_id = o.id)',
     'forgotten objects without a tombstone':
         "SELECT id FROM object WHERE state = 'forgotten' AND "
@@ -112,7 +113,11 @@ def snapshot_hash(database: Database) -> str:
     for question in _HASHED:
         digest.update(question.encode())
         for row in database.rows(question):
-            digest.update(json.dumps(list(_rounded(row)), ensure_ascii=False).encode())
+            values = list(_rounded(row))
+            if question is _HASHED[0]:
+                masses = json.loads(values[0])
+                values[0] = {k: round(v, HASH_DIGITS) for k, v in sorted(masses.items())}
+            digest.update(json.dumps(values, ensure_ascii=False).encode())
     return digest.hexdigest()
 
 
@@ -123,8 +128,5 @@ def _rounded(row: tuple[Any, ...]) -> Iterable[Any]:
         elif isinstance(value, bytes):
             feature = np.frombuffer(value, '<f4').astype(np.float64)
             yield [round(v, HASH_DIGITS) + 0.0 for v in feature.tolist()]
-        elif isinstance(value, str) and value.startswith('{'):
-            masses = json.loads(value)
-            yield {k: round(v, HASH_DIGITS) for k, v in sorted(masses.items())}
         else:
             yield value

@@ -37,6 +37,7 @@ PUT_FEATURE = """
     INSERT INTO object_feature VALUES (?1, ?2)
     ON CONFLICT (object_id) DO UPDATE SET feature = excluded.feature
 """
+INSERT_LABEL = 'INSERT INTO label VALUES (?, ?)'
 INSERT_TOMBSTONE = f'INSERT INTO tombstone VALUES ({", ".join("?" * 7)})'
 
 
@@ -77,7 +78,8 @@ def _labels_json(update: Update, world: World) -> list[str]:
 def write_update(
     connection: apsw.Connection, update: Update, world: World, changes: Sequence[Change]
 ) -> None:
-    """Write the objects of an update, the versions that its changes make, and new features."""
+    """Write new labels, the objects of an update, the versions of its changes, and new features."""
+    _write_labels(connection, world)
     version_seq: list[int | None] = [None] * len(update.after)
     last: dict[int, Change] = {}
     for draft, change in zip(update.changes, changes):
@@ -96,6 +98,14 @@ def write_update(
     if len(update.feature_place):
         ids = update.after['id'][update.feature_place].tolist()
         connection.executemany(PUT_FEATURE, [(i, f.tobytes()) for i, f in zip(ids, update.feature)])
+
+
+def _write_labels(connection: apsw.Connection, world: World) -> None:
+    """Write the labels that appeared since the last ones that were written."""
+    first = 1 + int(connection.execute('SELECT coalesce(max(number), -1) FROM label').get)
+    new = world.labels.names[first:]
+    if new:
+        connection.executemany(INSERT_LABEL, list(enumerate(new, first)))
 
 
 def version_row(row: Sequence[Any], change: Change) -> tuple[Any, ...]:
@@ -143,6 +153,8 @@ def read_object(database: Database, object_id: int) -> MemoryObject | None:
 def load_world(database: Database) -> World:
     """Read all live objects into a working set."""
     world = World()
+    for (name,) in database.rows('SELECT name FROM label ORDER BY number'):
+        world.labels.intern(name)
     rows = database.rows(f"""
         SELECT {', '.join('o.' + c.strip() for c in _COLUMNS.split(','))},
                l.stamp_ns, l.sensor_pose, v.x, v.y, v.z, v.size_x, v.size_y, v.size_z
