@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile
 from launch_ros.substitutions import FindPackageShare
+
+from launch import LaunchContext, LaunchDescription
 
 SHARE = FindPackageShare('spatial_memory')
 YES_NO = ['true', 'false']
@@ -124,4 +125,4 @@ def _nodes(context: LaunchContext) -> list[Node]:
         arguments=['-d', config],
         output='screen',
     )
-    return [memory, rviz]
+    return [rviz, memory]  # where rviz2 is missing, launch ends here, with nothing left running

@@ -55,6 +55,11 @@ class Asking(OpenStore):
             world = session.engine.world
             return sorted((world.view(row) for row in world.live_rows().tolist()), key=_id)
 
+    @property
+    def object_count(self) -> int:
+        """Number of objects that have not ended; asking costs next to nothing, and never waits."""
+        return self._session.engine.world.live_count
+
     def object(self, object_id: int) -> MemoryObject:
         """One object, also one that has ended.
 

@@ -20,6 +20,7 @@ from memory_node.errors import InvalidValueError
 CHRONOTOPE = 'chronotope'
 PROFILES = ('default', CHRONOTOPE)
 DURABILITIES = ('process', 'power')
+STAMP_POLICIES = ('refuse', 'receive_time')
 MAX_LIMIT = 1000
 """Largest number of items in one answer."""
 
@@ -315,7 +316,8 @@ class NodeConfig:
 
     database: str = tunable(
         '',
-        'File of the memory; ~ is expanded. Empty: spatial_memory.db in ROS_HOME (~/.ros).',
+        'File of the memory; ~ is expanded. Empty: spatial_memory.db in ROS_HOME (~/.ros), for a '
+        'node in a namespace in a folder of that name below it.',
         read_only=True,
     )
     map_frame: str = tunable('map', 'Frame in which everything is remembered.', read_only=True)
@@ -329,6 +331,12 @@ class NodeConfig:
         unit='s',
         low=0.0,
         high=60.0,
+    )
+    stamp_policy: str = tunable(
+        'refuse',
+        'What becomes of a view stamped zero or more than max_future_s ahead of the clock: refuse '
+        'it, or take the time at which it was received for its stamp.',
+        choices=STAMP_POLICIES,
     )
     queue_size: int = tunable(
         200,

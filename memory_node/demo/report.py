@@ -34,7 +34,7 @@ class Report:
 
     def say(self, text: str) -> None:
         """Print a line."""
-        self.console.print(text, markup=False)
+        self.console.print(text, markup=False, soft_wrap=True)
 
     def question(self, text: str, service: str = '', request: str = '') -> None:
         """Print what is asked, in words and as the request that asks it."""
@@ -120,7 +120,7 @@ def _cells(one: Score) -> tuple[str, ...]:
 def _table(
     *names: str, right: Sequence[str] = ('id', 'view', 'seen', 'score', 'confidence')
 ) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), show_edge=False)
     for name in names:
         table.add_column(name, justify='right' if name in right else 'left', no_wrap=True)
     return table

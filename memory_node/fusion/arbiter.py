@@ -27,6 +27,8 @@ from memory_node.scene import boxes
 
 DIGITS = 9
 """Terms are rounded to this many digits before any comparison."""
+TIE = 1e-10
+"""Far less than what totals differ by; it lets the lowest id win where they do not."""
 IOU_SIGMAS = 3.0
 LOW_SCORE = 'low_score'
 FORGOTTEN = 'forgotten'
@@ -109,7 +111,7 @@ def find_pairs(
     terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - far)
     smallest = np.minimum(half, records['half']).min(axis=1) * 2.0
     overlap = boxes.iou(center, half, records['hull_center'], records['half'])
-    tells = smallest >= IOU_SIGMAS * evidence.sigma[place]
+    tells = np.round(smallest - IOU_SIGMAS * evidence.sigma[place], DIGITS) >= 0
     terms[:, IOU] = np.where(tells, overlap, np.nan)
     terms[:, FEATURE] = _cosines(evidence, place, world, row, records['has_feature'])
     terms[:, LABEL] = world.labels.terms(label[place], records['labels'], records['masses'])
@@ -198,7 +200,7 @@ def _assign(pairs: Pairs, n: int, merge_score: float) -> npt.NDArray[np.int64]:
     ids, j = np.unique(object_id, return_inverse=True)
     gain = np.zeros((len(places), len(ids)))
     which = np.full(gain.shape, -1, np.int64)
-    gain[i, j] = total
+    gain[i, j] = total - j * (TIE / gain.size)
     which[i, j] = good
     a, b = linear_sum_assignment(gain, maximize=True)
     picked = which[a, b]

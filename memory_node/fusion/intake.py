@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +41,9 @@ VIEW_REASONS = {
 
 MAX_LABEL = 120
 """Characters of a label that are kept (CH-45); control characters never are."""
+TINY = 1e-6
+"""What a covariance may miss by and still be one, as a share of its largest variance."""
+_REAL = (int, float, np.integer, np.floating)
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,9 @@ def view_problem(view: View, recorded_ns: int, newest_ns: int, config: Config) -
         except (TypeError, ValueError):
             return 'bad_pose'
         turn = values[3:]
-        if len(values) != 7 or not np.isfinite(values).all() or abs(turn @ turn - 1.0) > 1e-3:
+        if len(pose.position_m) != 3 or len(turn) != 4 or not np.isfinite(values).all():
+            return 'bad_pose'
+        if abs((turn * turn).sum() - 1.0) > 1e-3:
             return 'bad_pose'
     return ''
 
@@ -127,41 +133,58 @@ def take_in(
 
     Args:
         detections: as given by the caller.
-        feature_dim: length of the features of this store; None: the first good one decides.
+        feature_dim: length of the features of this store; None: that of most features of the view.
         default_sigma_m: position noise where no covariance is given.
         ignored: case-folded labels that are refused as `ignored`.
         in_turn: profile chronotope: the sender's order stays, and a detection without a feature is
             refused as `no_feature`.
     """
     numbers, refused = _numbers(detections)
-    labels = [_clean_label(d) for d in detections]
-    features, dim = _features(detections, feature_dim, refused)
     _check_numbers(numbers, refused)
+    labels = [_clean(d.label) if isinstance(d.label, str) else '' for d in detections]
+    if ignored:
+        for k, label in enumerate(labels):
+            if (label or UNKNOWN_LABEL).casefold() in ignored:
+                refused.setdefault(k, 'ignored')
+    features, dim = _features(detections, feature_dim, refused)
     for k, label in enumerate(labels):
         if not label and k not in refused:
             if k in features:
                 labels[k] = UNKNOWN_LABEL
             else:
                 refused[k] = 'no_label'
-        elif ignored and label.casefold() in ignored:
-            refused.setdefault(k, 'ignored')
         elif in_turn and k not in features:
             refused.setdefault(k, 'no_feature')
     kept = np.array([k for k in range(len(detections)) if k not in refused], dtype=np.int64)
-    order = kept if in_turn else _canonical(kept, labels, numbers)
+    order = kept if in_turn else _canonical(detections, kept, labels, numbers, features)
     return Intake(
         _evidence(detections, order, labels, numbers, features, dim, default_sigma_m), refused
     )
 
 
-def _canonical(kept: np.ndarray, labels: list[str], numbers: Floats) -> np.ndarray:
+def _canonical(
+    detections: Sequence[Detection],
+    kept: np.ndarray,
+    labels: list[str],
+    numbers: Floats,
+    features: dict[int, Features],
+) -> np.ndarray:
     """Sort by label, position, size and score: ids and ties never hang on the sender's order."""
     if len(kept) < 2:
         return kept
     rows = numbers[kept]
     names = np.array([labels[k] for k in kept.tolist()])
-    keys = [rows[:, c] for c in (0, 6, 5, 4, 3, 2, 1)]
-    return kept[np.lexsort([*keys, names])]
+    order = np.lexsort([*(rows[:, c] for c in (0, 6, 5, 4, 3, 2, 1)), names])
+    rows, names = rows[order, :7], names[order]
+    if not ((rows[1:] == rows[:-1]).all(axis=1) & (names[1:] == names[:-1])).any():
+        return kept[order]
+
+    def everything(k: int) -> tuple[Any, ...]:
+        d, feature = detections[k], features.get(k)
+        rest = (str(d.position_cov), str(_alternatives(d.alternatives)), str(d.track_id))
+        return labels[k], numbers[k].tolist(), b'' if feature is None else feature.tobytes(), rest
+
+    return np.array(sorted(kept.tolist(), key=everything), dtype=np.int64)
 
 
 def _numbers(detections: Sequence[Detection]) -> tuple[Floats, dict[int, str]]:
@@ -169,7 +192,8 @@ def _numbers(detections: Sequence[Detection]) -> tuple[Floats, dict[int, str]]:
     try:
         rows = [(d.score, *d.center_m, *d.size_m, *d.orientation_xyzw) for d in detections]
         table = np.array(rows, dtype=np.float64).reshape(len(rows), -1)
-        if table.shape[1] == 11 or not len(rows):
+        fits = all(len(d.center_m) == 3 and len(d.size_m) == 3 for d in detections)
+        if (fits and table.shape[1] == 11) or not rows:
             return table.reshape(len(rows), 11), {}
     except (TypeError, ValueError):
         pass
@@ -209,24 +233,24 @@ def _check_numbers(numbers: Floats, refused: dict[int, str]) -> None:
             refused.setdefault(k, 'bad_size')
 
 
-def _clean_label(d: Detection) -> str:
-    label = d.label
-    if not isinstance(label, str):
-        return ''
-    if not label.isprintable():
-        label = ''.join(c if c.isprintable() else ' ' for c in label)
-    return label[:MAX_LABEL].strip()
+def _clean(text: str) -> str:
+    """Without what cannot be printed or stored, and not longer than MAX_LABEL."""
+    if not text.isprintable():
+        text = ''.join(c if c.isprintable() else ' ' for c in text)
+    return text[:MAX_LABEL].strip()
 
 
 def _features(
     detections: Sequence[Detection], dim: int | None, refused: dict[int, str]
 ) -> tuple[dict[int, Features], int]:
+    """The usable features by place, and their length; what is not usable is refused."""
     found: dict[int, Features] = {}
     for k, d in enumerate(detections):
-        if d.feature is None:
+        if d.feature is None or k in refused:
             continue
         try:
-            feature = np.asarray(d.feature, dtype=np.float32)
+            with np.errstate(over='ignore'):  # beyond float32 is infinite
+                feature = np.asarray(d.feature, dtype=np.float32)
         except (TypeError, ValueError):
             refused[k] = 'bad_type'
             continue
@@ -234,18 +258,23 @@ def _features(
             continue
         if feature.ndim != 1 or (dim is not None and len(feature) != dim):
             refused[k] = 'feature_dim'
-            continue
-        if not _usable(feature):
+        elif not _usable(feature):
             refused[k] = 'bad_feature'
-            continue
-        dim = len(feature)
-        found[k] = feature
+        else:
+            found[k] = feature
+    if dim is None and found:
+        lengths = Counter(len(feature) for feature in found.values())
+        dim = max(lengths, key=lambda n: (lengths[n], -n))
+        for k in [k for k, feature in found.items() if len(feature) != dim]:
+            del found[k]
+            refused[k] = 'feature_dim'
     return found, dim or 0
 
 
 def _usable(feature: Features) -> bool:
     """Finite and not zero; a sum of squares says both unless it overflows."""
-    square = float(np.dot(feature, feature))
+    with np.errstate(over='ignore', invalid='ignore'):
+        square = float(np.dot(feature, feature))
     if np.isfinite(square) and square > 1e-12:
         return True
     wide = feature.astype(np.float64)
@@ -286,7 +315,7 @@ def _evidence(
         feature=feature,
         has_feature=has_feature,
         alternatives=[_alternatives(detections[k].alternatives) for k in places],
-        track_ids=[str(detections[k].track_id) for k in places],
+        track_ids=[_clean(str(detections[k].track_id)) for k in places],
     )
 
 
@@ -294,7 +323,7 @@ def _orientations(rows: Floats) -> tuple[Floats, Bools]:
     """Normalise; all zeros means unknown and becomes identity (C16)."""
     largest = np.abs(rows).max(axis=1, initial=0.0)
     oriented = largest > 0
-    if oriented.all() and (np.abs(tree_sum(rows * rows) - 1.0) < 1e-12).all():
+    if (largest <= 1).all() and (np.abs(tree_sum(rows * rows) - 1.0) < 1e-12).all():
         return np.ascontiguousarray(rows), oriented
     safe = np.where(oriented[:, None], rows / np.where(oriented, largest, 1.0)[:, None], IDENTITY)
     return normalized(safe), oriented
@@ -311,20 +340,37 @@ def _covariances(given: list[Any], default_sigma_m: float) -> tuple[Floats, Floa
             matrix = np.asarray(value, dtype=np.float64).reshape(3, 3)
         except (TypeError, ValueError):
             continue
-        diagonal = matrix.diagonal()
-        if np.isfinite(matrix).all() and (diagonal >= 0).all() and diagonal.any():
+        if _is_covariance(matrix):
             cov[k] = matrix.ravel()
-            sigma[k] = np.sqrt(diagonal.max())
+            sigma[k] = np.sqrt(matrix.diagonal().max())
     return cov, sigma
+
+
+def _is_covariance(matrix: Floats) -> bool:
+    """Finite, symmetric, no negative eigenvalue, not zero: (3, 3), to a millionth of its largest.
+
+    A matrix has no negative eigenvalue exactly when no principal minor is negative.
+    """
+    largest = matrix.diagonal().max()
+    if not np.isfinite(matrix).all() or largest <= 0:
+        return False
+    (a, d, e), (d2, b, f), (e2, f2, c) = (matrix / largest).tolist()
+    asymmetry = max(abs(d - d2), abs(e - e2), abs(f - f2))
+    minors = (
+        a, b, c, a * b - d * d, a * c - e * e, b * c - f * f,
+        a * b * c + 2 * d * e * f - a * f * f - b * e * e - c * d * d,
+    )  # fmt: skip
+    return asymmetry <= TINY and min(minors) >= -TINY
 
 
 def _alternatives(given: Any) -> Mapping[str, float] | None:
     """Alternatives with a usable label and score; others are left out."""
-    if not given:
+    if not isinstance(given, Mapping):
         return None
     kept = {
-        str(label)[:MAX_LABEL]: float(score)
+        clean: float(score)
         for label, score in given.items()
-        if label and isinstance(score, (int, float)) and 0 < score <= 1
+        if isinstance(label, str) and (clean := _clean(label))
+        if isinstance(score, _REAL) and not isinstance(score, bool) and 0 < score <= 1
     }
     return kept or None

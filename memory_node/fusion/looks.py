@@ -17,6 +17,8 @@ from memory_node.scene import boxes
 from memory_node.scene.boxes import Bools
 
 Rows = npt.NDArray[np.int64]
+DIGITS = 9
+"""Distances and cosines are rounded to this many digits before they are compared."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,12 @@ def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, confi
     """
     away = np.abs(look.stamp_ns - look_ns) > config.look_gap_s * 1e9
     step = boxes.distance(position, np.broadcast_to(look.position, position.shape))
-    cosine = np.round(boxes.tree_sum(axis * look.axis), 9)
-    limit = round(math.cos(math.radians(config.look_angle_deg)), 9)
+    cosine = np.round(boxes.tree_sum(axis * look.axis), DIGITS)
+    limit = round(math.cos(math.radians(config.look_angle_deg)), DIGITS)
     with np.errstate(invalid='ignore'):
-        result: Bools = away | (step >= config.look_distance_m) | (cosine <= limit)
+        result: Bools = (
+            away | (np.round(step, DIGITS) >= config.look_distance_m) | (cosine <= limit)
+        )
     return result
 
 

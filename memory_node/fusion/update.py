@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memory_node.config import CHRONOTOPE, Config
-from memory_node.fusion.arbiter import FEATURE, Judgement
+from memory_node.fusion.arbiter import DIGITS, FEATURE, Judgement
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, independent
@@ -112,8 +112,9 @@ def plan_update(
     old['first_seen_ns'] = np.minimum(old['first_seen_ns'], look.stamp_ns)
     old['last_seen_ns'] = np.maximum(old['last_seen_ns'], look.stamp_ns)
     _count_looks(old, look, c)
-    enough = 1 if c.profile == CHRONOTOPE else c.confirm_looks
-    after['state'] = np.where(after['looks'] >= enough, CONFIRMED, after['state'])
+    confirmed = after['looks'] >= (1 if c.profile == CHRONOTOPE else c.confirm_looks)
+    confirmed[: len(rows)] &= look.stamp_ns >= before['last_seen_ns']  # never by a late view
+    after['state'] = np.where(confirmed, CONFIRMED, after['state'])
     changes = _changes(before, after, world, c)
     return Update(rows, np.concatenate([matched, created]), after, *features, kept, more, changes)
 
@@ -293,6 +294,10 @@ def _add_label(
             return
     masses = more.setdefault(k, {})
     masses[label] = masses.get(label, 0.0) + mass
+    lightest = int(after['masses'][k].argmin())
+    if masses[label] > after['masses'][k, lightest]:  # the slots hold the heaviest labels
+        masses[slots[lightest]] = float(after['masses'][k, lightest])
+        after['labels'][k, lightest], after['masses'][k, lightest] = label, masses.pop(label)
 
 
 def _choose_labels(old: Records, more: dict[int, dict[int, float]], margin: float) -> None:
@@ -340,9 +345,9 @@ def _changes(before: Records, after: Records, world: World, c: Config) -> list[C
     old = after[:count]
     confirmed = old['state'] != before['state']
     relabelled = old['label'] != before['label']
-    moved = np.abs(old['center'] - old['version_center']).max(axis=1) >= c.version_distance_m
-    resized = np.abs(old['size'] - old['version_size']).max(axis=1) >= c.version_distance_m
-    updated = moved | resized
+    moved = np.abs(old['center'] - old['version_center']).max(axis=1)
+    resized = np.abs(old['size'] - old['version_size']).max(axis=1)
+    updated = np.round(np.maximum(moved, resized), DIGITS) >= c.version_distance_m
     names = world.labels.names
     for k in np.flatnonzero(confirmed | relabelled | updated).tolist():
         if confirmed[k]:

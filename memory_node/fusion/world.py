@@ -136,6 +136,11 @@ class World:
         """Return the rows of all live objects, ascending."""
         return np.flatnonzero(self.alive[: self.count])
 
+    @property
+    def live_count(self) -> int:
+        """Number of live objects."""
+        return int(np.count_nonzero(self.alive[: self.count]))
+
     def append(self, records: Records) -> Rows:
         """Add objects and return their rows."""
         rows = np.arange(self.count, self.count + len(records))

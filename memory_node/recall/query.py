@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 
 import numpy as np
 
@@ -53,9 +54,9 @@ def checked(query: Query, world: World) -> Query:
 
 
 def _one_of(name: str, given: object, known: list[str]) -> None:
-    values = [given] if isinstance(given, str) else list(given)  # type: ignore[call-overload]
-    for value in values:
-        if value not in known:
+    listed = isinstance(given, Collection) and not isinstance(given, str)
+    for value in given if listed else [given]:  # type: ignore[attr-defined]
+        if not listed or not isinstance(value, str) or value not in known:
             raise InvalidValueError(
                 f'{name}: got {checks.short(value)}, expected any of {", ".join(known)}'
             )
@@ -176,12 +177,13 @@ def _named(world: World, rows: Rows, of_label: list[float]) -> Floats:
     more = [k for k, row in enumerate(rows.tolist()) if row in spilled] if spilled else []
     for k in more:
         whole[k] += sum(spilled[int(rows[k])].values())
-    counts = r['masses'] >= SEARCHABLE_SHARE * whole[:, None]
+    enough = SEARCHABLE_SHARE * whole
+    counts = np.round(r['masses'] - enough[:, None], 9) >= 0
     counts |= r['labels'] == r['label'][:, None]
     best: Floats = np.where(counts, value[r['labels']], 0.0).max(axis=1, initial=0.0)
     for k in more:
         for label, mass in spilled[int(rows[k])].items():
-            if mass >= SEARCHABLE_SHARE * whole[k] or label == r['label'][k]:
+            if round(mass - enough[k], 9) >= 0 or label == r['label'][k]:
                 best[k] = max(best[k], value[label])
     return best
 

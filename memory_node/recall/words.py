@@ -5,14 +5,29 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Iterator
 
-_WORD = re.compile(r'[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+')
+_RUN = re.compile(r'[^\W\d_]+|\d+')
 
 
-def words(text: str) -> list[str]:
+@functools.lru_cache(maxsize=8192)
+def words(text: str) -> tuple[str, ...]:
     """Lower-case words of a text or label; CoffeeMachine and coffee_machine have two."""
-    return [_singular(w.casefold()) for w in _WORD.findall(text)]
+    runs = _RUN.findall(text)
+    return tuple(_singular(word.casefold()) for run in runs for word in _camel(run))
+
+
+def _camel(run: str) -> Iterator[str]:
+    """Cut before a capital after a small letter, and before the last of several capitals."""
+    start = 0
+    for k in range(1, len(run)):
+        small_beside = run[k - 1].islower() or run[k + 1 : k + 2].islower()
+        if run[k].isupper() and small_beside:
+            yield run[start:k]
+            start = k
+    yield run[start:]
 
 
 def label_score(text: str, label: str) -> float:
@@ -26,7 +41,7 @@ def label_score(text: str, label: str) -> float:
 
 
 def _singular(word: str) -> str:
-    """Fold simple English plurals: mugs → mug, boxes → box; knives stays as it is."""
+    """Fold simple English plurals: mugs → mug, boxes → box, knives stays knives."""
     if len(word) > 4 and word.endswith(('xes', 'ches', 'shes', 'sses')):
         return word[:-2]
     if len(word) > 3 and word.endswith('s') and not word.endswith(('ss', 'us', 'is')):

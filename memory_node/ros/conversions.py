@@ -7,8 +7,8 @@ Lengths are metres, orientations quaternions (x, y, z, w), times int64 nanosecon
 be in any frame: the caller says how it stands to the map. Messages out are in the map frame. What a
 detector claims passes untouched where it is malformed: the core refuses each detection alone.
 
-Every field is set through float(), int() or str(), because rclpy sends a wrong type as garbage, or
-ends the process. Nested messages are filled, not replaced: a new one costs as much as all the rest.
+Fields are set through float(), int() or str(), since a wrong type ends the process or is sent as
+garbage. Nested messages are filled, not replaced: a new one costs as much as all the rest.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ from memory_node import model
 from memory_node.scene.transform import Transform
 
 _NANOSECONDS = 1_000_000_000
-_INT32 = 2**31
-_UINT32 = 2**32
+_INT32, _UINT32 = 2**31, 2**32
 
 
 def stamp_to_ns(stamp: Time) -> int:
@@ -62,9 +61,11 @@ def pose_to_msg(position_m: Sequence[float], orientation_xyzw: Sequence[float]) 
     return pose
 
 
-def sensor_of(message: msg.DetectionArray) -> str:
-    """Return the name of the sensor; where it has none, its frame stands for it."""
-    return str(message.sensor or message.header.frame_id)
+def sensor_frame_of(message: msg.DetectionArray, map_frame: str) -> str:
+    """Return the optical frame of the sensor; empty: it is not said."""
+    frame = str(message.header.frame_id)
+    declared = '' if frame.lstrip('/') == map_frame.lstrip('/') else frame
+    return str(message.sensor_frame) or declared
 
 
 def view_from_msg(
@@ -85,7 +86,7 @@ def view_from_msg(
     """
     return model.View(
         stamp_ns=stamp_to_ns(message.header.stamp),
-        sensor=sensor_of(message),
+        sensor=str(message.sensor or message.header.frame_id),
         detections=_detections(message.detections, to_map),
         sensor_pose=sensor_pose,
         field_of_view=field_of_view_from_msg(message.field_of_view),
@@ -299,11 +300,16 @@ def relation_from_msg(message: msg.Relation) -> model.Relation:
     )
 
 
+def limit_from_request(limit: int) -> int:
+    """Return the limit that is meant: 0 is the default; the core refuses one out of range."""
+    return int(limit) or model.Query().limit
+
+
 def query_from_request(request: Any, near_map_m: model.Triple | None) -> model.Query:
     """Return what srv/Query asks.
 
     Args:
-        request: Query.Request. Its numbers are the core's to check; limit 0 is the default.
+        request: Query.Request; its numbers are the core's to check.
         near_map_m: its point `near` in the map frame; used only where radius_m is not 0.
     """
     radius_m = float(request.radius_m)
@@ -312,7 +318,7 @@ def query_from_request(request: Any, near_map_m: model.Triple | None) -> model.Q
         near_m=near_map_m if radius_m else None,
         radius_m=radius_m,
         states=tuple(str(state) for state in request.states),
-        limit=int(request.limit) or model.Query().limit,
+        limit=limit_from_request(request.limit),
     )
 
 

@@ -5,51 +5,126 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
+import traceback
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import NamedTuple
 
 from spatial_memory.msg import DetectionArray
 
+from memory_node.config import Config, NodeConfig
+from memory_node.errors import StoreBusyError, StoreError
 from memory_node.model import Commit, Pose, View
 from memory_node.ros import conversions
-from memory_node.ros.transform_buffer import TransformError, Transforms, frame_name
+from memory_node.ros.transform_buffer import (
+    MissingFrameError,
+    TransformError,
+    Transforms,
+    frame_name,
+)
 
 NO_FRAME = 'no_frame'
+NO_CLOCK = 'no_clock'
+BAD_STAMP = 'bad_stamp'
 QUEUE_FULL = 'queue_full'
+STOPPED = 'stopped'
+STORE = 'store_error'
 INTERNAL = 'internal_error'
 
 REASONS = {
     NO_FRAME: 'the header names no frame',
+    NO_CLOCK: 'use_sim_time is true, and no /clock has come',
+    BAD_STAMP: 'the stamp is zero, or further ahead of the clock than max_future_s',
     QUEUE_FULL: 'more views were waiting than queue_size',
-    INTERNAL: 'judging or writing it failed; the log says how',
+    STOPPED: 'the node was stopped while the view was waiting',
+    STORE: 'it could not be written; the log says why',
+    INTERNAL: 'judging it failed; the log says how',
 }
-"""Why a whole message is dropped, beside the reasons of TransformError."""
+"""Why a whole message is dropped, beside the reasons of TransformError and of the core."""
+
+BUSY = 'store_busy'
+"""Reported, but nothing is dropped: another program holds the file's lock."""
+
+STOP_S = 1.5
+"""How long a stop goes on judging what was received."""
+RETRY_S = 0.1
+"""How long a busy file is left alone."""
+CLOCK_RETRY_S = 0.05
+"""How often to look for the first /clock: nothing tells of it."""
+REPORT_WAIT_S = 2.0
+"""A view that has waited this long is reported, although it is not yet given up."""
+
+_NANOSECONDS = 1_000_000_000
+_MAX_FRAMES = 100
 
 
-@dataclass
-class _Waiting:
-    message: DetectionArray
-    give_up_at: float
+class Settings(NamedTuple):
+    """What the parameters say at present."""
+
+    core: Config
+    node: NodeConfig
 
 
 @dataclass
 class IntakeCounts:
-    """What became of the messages. dropped: reason → messages."""
+    """What became of the messages, since the start of the node.
+
+    Attributes:
+        received, committed: messages.
+        restamped: messages whose bad stamp was replaced by the time of receipt.
+        dropped: reason → messages.
+        missing_frames: name → messages that were dropped because it is missing.
+        received_at: monotonic time of the last message; None: there was none.
+        newest_stamp_ns: stamp of the newest committed view; 0: none.
+    """
 
     received: int = 0
     committed: int = 0
+    restamped: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
+    missing_frames: Counter[str] = field(default_factory=Counter)
+    received_at: float | None = None
+    newest_stamp_ns: int = 0
+
+
+@dataclass
+class _Waiting:
+    number: int
+    message: DetectionArray
+    received_ns: int
+    since: float
+    give_up_at: float
+    reported: bool = False
+
+
+class _Outcome(Enum):
+    DONE = auto()
+    WAIT = auto()
+    BUSY = auto()
+
+
+class _NoClock(TransformError):
+    reason = NO_CLOCK
+
+    def __init__(self) -> None:
+        super().__init__(REASONS[NO_CLOCK])
+
+
+_Lane = tuple[str, str]
 
 
 class Intake:
     """Judges views one after the other, in the order of arrival.
 
     A view waits for its transform without holding up those of other frames; when it has waited for
-    `wait_s`, it is given up and counted. One thread does all the work, so that subscriptions and
-    services never wait for it.
+    `wait_s`, it is given up and counted. While another program holds the file's lock, all wait.
+    What waits is bounded: beyond, the oldest is dropped and counted. One thread does all the work,
+    so that subscriptions and services never wait for it.
     """
 
     def __init__(
@@ -59,65 +134,89 @@ class Intake:
         on_problem: Callable[[str, str], None],
         transforms: Transforms,
         *,
-        map_frame: str,
-        map_id: str,
+        settings: Callable[[], Settings],
+        now_ns: Callable[[], int],
         clock: Callable[[], str],
-        wait_s: Callable[[], float],
-        queue_size: int,
+        scope: Mapping[str, str],
+        counts: IntakeCounts | None = None,
     ) -> None:
         """Create it; `start` makes it work.
 
         Args:
             observe: puts a view into the memory.
-            on_commit: told of every committed view.
-            on_problem: told why a message was dropped: reason, and the details in words.
+            on_commit: told of every view that was put there.
+            on_problem: told why a message was dropped or waits: reason, and details in words.
             transforms: where frames were.
-            map_frame: frame of the memory. map_id: identity of the map.
-            clock: returns 'sim' or 'wall'. wait_s: returns how long to wait for a transform.
-            queue_size: messages that may wait; beyond, the oldest is dropped.
+            settings: returns what the parameters say.
+            now_ns: returns the time of the node's clock; 0: there is none yet.
+            clock: returns 'sim' or 'wall'.
+            scope: stored with every view.
+            counts: to go on counting in; new ones when None.
         """
-        self.counts = IntakeCounts()
+        self._counts = counts or IntakeCounts()
         self._observe, self._on_commit, self._on_problem = observe, on_commit, on_problem
         self._transforms = transforms
-        self._map_frame, self._map_id = frame_name(map_frame), map_id
-        self._clock, self._wait_s = clock, wait_s
-        self._waiting: deque[_Waiting] = deque()
-        self._queue_size = queue_size
+        self._settings, self._now_ns, self._clock = settings, now_ns, clock
+        self._scope = scope
+        # By what they wait for, each in order of arrival; no lane is empty.
+        self._lanes: dict[_Lane, deque[_Waiting]] = {}
+        self._waiting = 0
+        self._number = 0
         self._changed = threading.Condition()
         self._news = False
-        self._stop = False
+        self._stop_at: float | None = None
         self._thread = threading.Thread(target=self._run, name='intake', daemon=True)
+
+    # -- called by other threads -------------------------------------------------------------
 
     @property
     def waiting(self) -> int:
         """Messages that have not been judged yet."""
-        return len(self._waiting)
+        return self._waiting
+
+    @property
+    def queue_size(self) -> int:
+        """Messages that may wait."""
+        return self._settings().node.queue_size
+
+    def counts(self) -> IntakeCounts:
+        """Return a copy of what was counted."""
+        with self._changed:
+            return dataclasses.replace(
+                self._counts,
+                dropped=self._counts.dropped.copy(),
+                missing_frames=self._counts.missing_frames.copy(),
+            )
 
     def start(self) -> None:
         """Start the worker thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Finish the view under way and those that need not wait, then end the thread."""
+        """Judge what need not wait, for `STOP_S` at most, then end the thread."""
         with self._changed:
-            self._stop = True
+            self._stop_at = time.monotonic() + STOP_S
             self._changed.notify()
         if self._thread.is_alive():
             self._thread.join()
 
     def offer(self, message: DetectionArray) -> None:
         """Take a message from a subscription; never blocks."""
-        dropped = False
+        lane = self._lane(message)
+        now, now_ns, settings = time.monotonic(), self._now_ns(), self._settings().node
         with self._changed:
-            self.counts.received += 1
-            self._waiting.append(_Waiting(message, time.monotonic() + self._wait_s()))
-            if len(self._waiting) > self._queue_size:
-                self._waiting.popleft()
-                dropped = True
+            self._counts.received += 1
+            self._counts.received_at = now
+            self._number += 1
+            self._put(lane, _Waiting(
+                self._number, message, now_ns, now, now + settings.transform_wait_s))  # fmt: skip
+            full = self._waiting > settings.queue_size
+            if full:
+                self._take(min(self._lanes, key=self._order))
             self._news = True
             self._changed.notify()
-        if dropped:
-            self._drop(QUEUE_FULL, f'more than {self._queue_size} views were waiting')
+        if full:
+            self._drop(QUEUE_FULL, f'more than {settings.queue_size} were waiting')
 
     def transforms_changed(self) -> None:
         """New transforms have come: try the waiting views again."""
@@ -126,75 +225,184 @@ class Intake:
                 self._news = True
                 self._changed.notify()
 
+    # -- the thread --------------------------------------------------------------------------
+
     def _run(self) -> None:
         while True:
             with self._changed:
-                if not self._news and not self._stop:
+                if not self._news and self._stop_at is None:
                     self._changed.wait(self._patience())
                 self._news = False
-                stopping = self._stop
-                batch = list(self._waiting)
-                self._waiting.clear()
-            left = self._work_through(batch)
-            with self._changed:
-                self._waiting.extendleft(reversed(left))
-                if stopping:
-                    return
+                stopping = self._stop_at is not None
+            try:
+                self._work_through()
+            except Exception:  # the outermost handler: the thread must live
+                self._on_problem(INTERNAL, traceback.format_exc())
+            if stopping:
+                self._drop_rest()
+                return
 
     def _patience(self) -> float | None:
-        if not self._waiting:
+        """Seconds until the first of the waiting views must be looked at again."""
+        if not self._lanes:
             return None
-        return max(0.0, min(w.give_up_at for w in self._waiting) - time.monotonic())
+        if not self._now_ns():
+            return CLOCK_RETRY_S
+        now = time.monotonic()
+        due = min(
+            head.give_up_at if head.reported else min(head.give_up_at, head.since + REPORT_WAIT_S)
+            for head in (lane[0] for lane in self._lanes.values())
+        )
+        return max(0.0, due - now)
 
-    def _work_through(self, batch: list[_Waiting]) -> list[_Waiting]:
-        """Judge what can be judged; a frame whose view must wait keeps its later ones waiting."""
-        left: list[_Waiting] = []
-        held_up: set[str] = set()
-        for waiting in batch:
-            frame = waiting.message.header.frame_id
-            if frame in held_up:
-                left.append(waiting)
-            elif not self._judge(waiting):
-                held_up.add(frame)
-                left.append(waiting)
-        return left
+    def _work_through(self) -> None:
+        """Judge what can be judged; a view that must wait keeps those of its lane waiting."""
+        held_up: set[_Lane] = set()
+        while True:
+            with self._changed:
+                if self._stop_at is not None and time.monotonic() > self._stop_at:
+                    return
+                ready = self._lanes.keys() - held_up
+                if not ready:
+                    return
+                lane = min(ready, key=self._order)
+                item = self._take(lane)
+            outcome = self._judge(item)
+            if outcome is _Outcome.DONE:
+                continue
+            with self._changed:
+                self._put(lane, item, front=True)
+                if outcome is _Outcome.BUSY:
+                    self._changed.wait_for(lambda: self._stop_at is not None, RETRY_S)
+                else:
+                    held_up.add(lane)
 
-    def _judge(self, waiting: _Waiting) -> bool:
-        """Return False if the message must wait for a transform."""
-        message = waiting.message
-        if not frame_name(message.header.frame_id):
-            self._drop(NO_FRAME, 'the header of a DetectionArray names no frame')
-            return True
+    def _judge(self, item: _Waiting) -> _Outcome:
         try:
-            view = self._view(message)
+            view = self._view(item)
         except TransformError as error:
-            if error.waiting_helps and time.monotonic() < waiting.give_up_at:
-                return False
-            self._drop(error.reason, str(error))
-            return True
+            return self._not_yet(item, error)
+        except Exception:  # a message that cannot be read costs only itself
+            self._drop(INTERNAL, traceback.format_exc())
+            return _Outcome.DONE
+        if view is None:
+            return _Outcome.DONE
         try:
             commit = self._observe(view)
-        except Exception as error:  # the outermost handler of this thread
-            self._drop(INTERNAL, f'{type(error).__name__}: {error}')
-            return True
-        if not commit.refused:
-            self.counts.committed += 1
-        self._on_commit(view, commit)
-        return True
+        except StoreBusyError as error:
+            self._on_problem(BUSY, f'{error}; {self._waiting + 1} views are waiting')
+            return _Outcome.BUSY
+        except StoreError as error:
+            self._drop(STORE, str(error))
+            return _Outcome.DONE
+        except Exception:
+            self._drop(INTERNAL, traceback.format_exc())
+            return _Outcome.DONE
+        self._judged(view, commit)
+        return _Outcome.DONE
 
-    def _view(self, message: DetectionArray) -> View:
+    def _judged(self, view: View, commit: Commit) -> None:
+        if commit.refused:
+            self._drop(commit.refused, f'stamp {view.stamp_ns} ns of sensor {view.sensor!r}')
+            return
+        with self._changed:
+            self._counts.committed += 1
+            newest = max(self._counts.newest_stamp_ns, view.stamp_ns)
+            self._counts.newest_stamp_ns = newest
+        try:
+            self._on_commit(view, commit)
+        except Exception:
+            self._on_problem(INTERNAL, traceback.format_exc())
+
+    def _not_yet(self, item: _Waiting, error: TransformError) -> _Outcome:
+        now = time.monotonic()
+        if error.waiting_helps and (now < item.give_up_at or self._stop_at is not None):
+            if not item.reported and now >= item.since + REPORT_WAIT_S:
+                item.reported = True
+                self._on_problem(error.reason, f'views are waiting: {error}')
+            return _Outcome.WAIT
+        frame = error.frame if isinstance(error, MissingFrameError) else ''
+        self._drop(error.reason, str(error), frame)
+        return _Outcome.DONE
+
+    def _view(self, item: _Waiting) -> View | None:
+        """Return what the message says, in the map frame; None: it was dropped."""
+        message = item.message
         frame = frame_name(message.header.frame_id)
+        if not frame:
+            self._drop(NO_FRAME, f'a DetectionArray of sensor {message.sensor!r} names no frame')
+            return None
+        now_ns = self._now_ns()
+        if not now_ns:
+            raise _NoClock
+        core, node = self._settings()
         stamp_ns = conversions.stamp_to_ns(message.header.stamp)
-        to_map = self._transforms.lookup(self._map_frame, frame, stamp_ns)
-        sensor_frame = frame_name(conversions.sensor_frame_of(message, self._map_frame))
+        if stamp_ns <= 0 or stamp_ns - now_ns > core.max_future_s * _NANOSECONDS:
+            if node.stamp_policy != 'receive_time':
+                self._drop(BAD_STAMP, (
+                    f'stamp {stamp_ns / _NANOSECONDS:.3f} s of sensor '
+                    f'{conversions.sensor_of(message)!r}, the clock says '
+                    f'{now_ns / _NANOSECONDS:.3f} s'))  # fmt: skip
+                return None
+            stamp_ns = item.received_ns or now_ns
+        view = self._placed(message, frame, stamp_ns, node)
+        if stamp_ns != view.stamp_ns:
+            with self._changed:
+                self._counts.restamped += 1
+        return dataclasses.replace(view, stamp_ns=stamp_ns, scope=self._scope)
+
+    def _placed(
+        self, message: DetectionArray, frame: str, stamp_ns: int, settings: NodeConfig
+    ) -> View:
+        to_map = self._transforms.lookup(settings.map_frame, frame, stamp_ns)
+        sensor_frame = frame_name(conversions.sensor_frame_of(message, settings.map_frame))
         pose = None
         if sensor_frame:
             sensor = to_map
             if sensor_frame != frame:
-                sensor = self._transforms.lookup(self._map_frame, sensor_frame, stamp_ns)
+                sensor = self._transforms.lookup(settings.map_frame, sensor_frame, stamp_ns)
             pose = Pose(sensor.translation_m, sensor.rotation_xyzw)
-        return conversions.view_from_msg(message, to_map, pose, self._map_id, self._clock())
+        return conversions.view_from_msg(message, to_map, pose, settings.map_id, self._clock())
 
-    def _drop(self, reason: str, details: str) -> None:
-        self.counts.dropped[reason] += 1
+    # -- the queue; call with the lock held --------------------------------------------------
+
+    def _lane(self, message: DetectionArray) -> _Lane:
+        return frame_name(message.header.frame_id), frame_name(message.sensor_frame)
+
+    def _order(self, lane: _Lane) -> int:
+        return self._lanes[lane][0].number
+
+    def _put(self, lane: _Lane, item: _Waiting, front: bool = False) -> None:
+        items = self._lanes.setdefault(lane, deque())
+        if front:
+            items.appendleft(item)
+        else:
+            items.append(item)
+        self._waiting += 1
+
+    def _take(self, lane: _Lane) -> _Waiting:
+        items = self._lanes[lane]
+        item = items.popleft()
+        if not items:
+            del self._lanes[lane]
+        self._waiting -= 1
+        return item
+
+    # -- counting ----------------------------------------------------------------------------
+
+    def _drop_rest(self) -> None:
+        with self._changed:
+            count, self._waiting = self._waiting, 0
+            self._lanes.clear()
+            if count:
+                self._counts.dropped[STOPPED] += count
+        if count:
+            self._on_problem(STOPPED, f'{count} views were waiting when the node was stopped')
+
+    def _drop(self, reason: str, details: str, frame: str = '') -> None:
+        with self._changed:
+            self._counts.dropped[reason] += 1
+            frames = self._counts.missing_frames
+            if frame and (frame in frames or len(frames) < _MAX_FRAMES):
+                frames[frame] += 1
         self._on_problem(reason, details)

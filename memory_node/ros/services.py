@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import time
+import traceback
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.lifecycle import LifecycleNode
 from spatial_memory.srv import Forget, History, Query, Relate
 
@@ -23,6 +25,7 @@ from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, Triple
 from memory_node.recall.query import label_score
 from memory_node.ros import conversions
+from memory_node.ros.diagnostics import ServiceMeter
 from memory_node.ros.transform_buffer import TransformError
 
 _CODES: tuple[tuple[type[Exception], int], ...] = (
@@ -39,7 +42,9 @@ _CODES: tuple[tuple[type[Exception], int], ...] = (
 class Services:
     """Serves ~/query, ~/history, ~/forget and ~/relate.
 
-    Every request gets a reply: whatever goes wrong becomes an error code and a message.
+    Every request gets a reply: whatever goes wrong becomes an error code and a message. Each
+    service answers one request at a time, different ones side by side, so that a burst of requests
+    leaves threads for what comes in.
     """
 
     def __init__(
@@ -49,6 +54,7 @@ class Services:
         on_commit: Callable[[Commit], None],
         to_map: Callable[[Any], Triple],
         map_frame: str,
+        meter: ServiceMeter,
     ) -> None:
         """Create the services.
 
@@ -58,18 +64,32 @@ class Services:
             on_commit: told of what a request changed.
             to_map: turns a PointStamped into map metres; raises TransformError.
             map_frame: frame of all replies.
+            meter: told of every request.
         """
-        self.failures = 0
-        self._node, self._memory = node, memory
+        self._node, self._memory, self._meter = node, memory, meter
         self._on_commit, self._to_map, self._map_frame = on_commit, to_map, map_frame
-        group = ReentrantCallbackGroup()
         for kind, name, handler in (
             (Query, '~/query', self._query),
             (History, '~/history', self._history),
             (Forget, '~/forget', self._forget),
             (Relate, '~/relate', self._relate),
         ):
-            node.create_service(kind, name, self._answering(handler), callback_group=group)
+            node.create_service(
+                kind, name, self._measured(name, self._answering(handler)),
+                callback_group=MutuallyExclusiveCallbackGroup(),
+            )  # fmt: skip
+
+    def _measured(self, name: str, answer: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        def measured(request: Any, response: Any) -> Any:
+            started = time.monotonic()
+            response = answer(request, response)
+            failed = response.error_code in (response.INTERNAL_ERROR, response.STORE_ERROR)
+            refused = not response.success and not failed
+            seconds = time.monotonic() - started
+            self._meter.add(name, seconds, refused=refused, failed=failed)
+            return response
+
+        return measured
 
     def _answering(self, handler: Callable[..., None]) -> Callable[[Any, Any], Any]:
         def answer(request: Any, response: Any) -> Any:
@@ -92,11 +112,13 @@ class Services:
         for kind, code in _CODES:
             if isinstance(error, kind):
                 response.error_code = code
+                if code == response.STORE_ERROR:
+                    self._node.get_logger().warning(f'a request failed: {error}')
                 return response
-        self.failures += 1
         response.error_code = response.INTERNAL_ERROR
         response.message = f'{type(error).__name__}: {error}'
-        self._node.get_logger().error(f'a request failed: {response.message}')
+        text = ''.join(traceback.format_exception(error))
+        self._node.get_logger().error(f'a request failed: {text}')
         return response
 
     def _query(self, memory: SpatialMemory, request: Any, response: Any) -> None:

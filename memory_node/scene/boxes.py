@@ -97,7 +97,8 @@ def iou(center_a: Floats, half_a: Floats, center_b: Floats, half_b: Floats) -> F
     volume_b = 8 * half_b[:, 0] * half_b[:, 1] * half_b[:, 2]
     union = volume_a + volume_b - shared
     defined = (volume_a > 0) & (volume_b > 0)
-    result: Floats = np.where(defined, shared / np.where(defined, union, 1.0), np.nan)
+    ratio = np.minimum(shared / np.where(defined, union, 1.0), 1.0)  # rounding may exceed 1
+    result: Floats = np.where(defined, ratio, np.nan)
     return result
 
 

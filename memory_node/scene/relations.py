@@ -13,6 +13,9 @@ from memory_node.fusion.world import Rows, World
 from memory_node.model import Relation, RelationKind
 from memory_node.scene import boxes
 
+DIGITS = 9
+"""Distances are rounded to this many digits before they are compared."""
+
 
 def relations_about(
     world: World, index: CandidateIndex, rows: Rows, config: Config
@@ -25,7 +28,7 @@ def relations_about(
     if not len(rows):
         return []
     r = world.records
-    margin = max(config.near_m, config.on_gap_m)
+    margin = max(config.near_m, config.on_gap_m) + 0.1**DIGITS
     place, other = index.overlapping(r['hull_center'][rows], r['half'][rows], margin)
     one = rows[place]
     keep = (one != other) & (r['map'][one] == r['map'][other])
@@ -39,7 +42,8 @@ def relations_about(
 
 def _near(world: World, pairs: Rows, near_m: float) -> list[Relation]:
     r = world.records
-    close = boxes.distance(r['center'][pairs[:, 0]], r['center'][pairs[:, 1]]) <= near_m
+    apart = boxes.distance(r['center'][pairs[:, 0]], r['center'][pairs[:, 1]])
+    close = np.round(apart, DIGITS) <= near_m
     found = []
     for a, b in pairs[close].tolist():
         found.append(_relation(world, a, RelationKind.NEAR, b))
@@ -54,7 +58,8 @@ def _stacked(world: World, pairs: Rows, gap_m: float) -> list[Relation]:
     over = (apart[:, :2] < 0).all(axis=1)
     bottom = a['center'][:, 2] - a['half'][:, 2]
     top = b['center'][:, 2] + b['half'][:, 2]
-    rests = over & (np.abs(bottom - top) <= gap_m) & (a['center'][:, 2] > b['center'][:, 2])
+    rests = over & (np.round(np.abs(bottom - top), DIGITS) <= gap_m)
+    rests &= a['center'][:, 2] > b['center'][:, 2]
     found = []
     for one, other in pairs[rests].tolist():
         found.append(_relation(world, one, RelationKind.ON, other))

@@ -49,17 +49,19 @@ _FINDINGS = {
         'AND (rejection_id IS NULL) = (barred_by IS NULL)'
     ),
     'objects without a CREATED line': (
-        "SELECT id FROM object WHERE id NOT IN (SELECT object_id FROM log WHERE kind = 'CREATED')"
+        'SELECT id FROM object o WHERE NOT EXISTS '
+        "(SELECT 1 FROM log WHERE object_id = o.id AND kind = 'CREATED')"
     ),
     'CREATED lines without an object': (
-        "SELECT seq FROM log WHERE kind = 'CREATED' AND object_id NOT IN (SELECT id FROM object)"
+        "SELECT seq FROM log l WHERE kind = 'CREATED' AND NOT EXISTS "
+        '(SELECT 1 FROM object WHERE id = l.object_id)'
     ),
     'objects whose sightings are not the observations they were given': (
         'SELECT id FROM object o WHERE observations <> '
         '(SELECT count(*) FROM observation WHERE object_id = o.id)'
     ),
     'objects whose version is not their last change in kind': (
-        'SELECT id FROM object o WHERE version_seq <> (SELECT max(seq) FROM log '
+        'SELECT id FROM object o WHERE version_seq IS NOT (SELECT max(seq) FROM log '
         "WHERE object_id = o.id AND kind NOT IN ('CORRECTED', 'RELATION', 'EVENT'))"
     ),
     'forgotten objects without a tombstone that bars': (

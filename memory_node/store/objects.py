@@ -44,6 +44,7 @@ _LIVE = f"""
     JOIN view l ON l.seq = o.look_seq
     JOIN object_version v ON v.object_id = o.id AND v.seq = o.version_seq
 """
+INSERT_LABEL = 'INSERT INTO label VALUES (?, ?)'
 
 
 def object_rows(
@@ -189,9 +190,18 @@ def read_record(
     return records, more.get(0, {}), feature
 
 
+def write_labels(connection: apsw.Connection, world: World, written: int) -> None:
+    """Write the labels beyond the first `written` ones."""
+    new = world.labels.names[written:]
+    if new:
+        connection.executemany(INSERT_LABEL, list(enumerate(new, written)))
+
+
 def load_world(database: Database, space: int, dimension: int | None) -> World:
     """Read all live objects, with their features of one space, into a working set."""
     world = World()
+    for (name,) in database.rows('SELECT name FROM label ORDER BY number'):
+        world.labels.intern(name)
     rows = database.rows(f"{_LIVE} WHERE o.state <> 'forgotten' ORDER BY o.id")
     records, more = _records(rows, world)
     world.append(records)

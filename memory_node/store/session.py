@@ -56,6 +56,7 @@ class Session:
         numbers = audit.last_numbers(database)
         self.seq, object_id, self.observation_id, self.newest_ns = numbers
         world = objects.load_world(database, self.space.id, self.space.dimension)
+        self._labels_written = len(world.labels)
         world.off_center = config.profile == CHRONOTOPE
         self.engine = Engine(
             world,
@@ -94,6 +95,7 @@ class Session:
         world = self.engine.world
         log.write_view(connection, plan, view, recorded_ns, self._config_hash)
         log.write_lines(connection, changes)
+        objects.write_labels(connection, world, self._labels_written)
         space = self._space_for(plan)
         first = 0
         for update in plan.updates:
@@ -123,6 +125,7 @@ class Session:
         """The transaction of a plan was committed, up to this log line."""
         if not self.space.id and plan.kept.any():
             self.space = self._choose_space(self.space.name)
+        self._labels_written = len(self.engine.world.labels)
         self.observation_id += len(plan.evidence)
         self.newest_ns = max(self.newest_ns, plan.look.stamp_ns)
         self.advance(seq)

@@ -295,6 +295,22 @@ def test_every_kind_of_change_and_state_has_its_constant() -> None:
         assert getattr(msg.Relation, relation.name) == relation.value
 
 
+@pytest.mark.parametrize(
+    ('frame', 'sensor_frame', 'expected'),
+    [
+        ('camera_optical', '', 'camera_optical'),
+        ('camera_optical', 'other_optical', 'other_optical'),
+        ('map', 'camera_optical', 'camera_optical'),
+        ('map', '', ''),
+        ('/map', '', ''),
+    ],
+)
+def test_c22_the_frame_of_the_sensor(frame: str, sensor_frame: str, expected: str) -> None:
+    message = msg.DetectionArray(sensor_frame=sensor_frame)
+    message.header.frame_id = frame
+    assert conversions.sensor_frame_of(message, 'map') == expected
+
+
 # -- requests --------------------------------------------------------------------------------
 
 

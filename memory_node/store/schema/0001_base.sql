@@ -44,6 +44,12 @@ CREATE TABLE view (
 
 CREATE INDEX view_stamp ON view(stamp_ns);
 
+-- Every label that was ever judged, as it was first spelt.
+CREATE TABLE label (
+    number INTEGER PRIMARY KEY,       -- 0, 1, 2, … in the order of their appearance
+    name TEXT NOT NULL
+);
+
 CREATE TABLE object (
     id INTEGER PRIMARY KEY,           -- never used again
     label TEXT NOT NULL,

@@ -1,0 +1,104 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The working set: rows, ids, features, and what an object looks like from outside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from worlds import put
+
+from memory_node.fusion.world import OBJECT, FeatureTable, World
+from memory_node.model import MemoryObject, State
+
+
+def test_rows_are_found_by_id_and_never_used_again() -> None:
+    world = World()
+    rows = [put(world, x) for x in ('mug', 'cup', 'bowl')]
+    assert rows == [0, 1, 2]
+    assert [world.row_of(i) for i in (1, 2, 3)] == rows
+    world.end(1)
+    assert world.row_of(2) is None
+    assert world.live_rows().tolist() == [0, 2]
+    assert put(world, 'plate') == 3
+    assert world.live_rows().tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize('nobody', [0, -1, 2, 4, 10**6, 2**63, 2**64 - 1])
+def test_ids_of_nobody(nobody: int) -> None:
+    world = World()
+    put(world)
+    assert world.row_of(nobody) is None
+
+
+def test_it_grows_and_keeps_what_it_has() -> None:
+    world = World()
+    for first in (1, 1001, 2001):  # beyond 1024, then beyond 2048
+        records = np.zeros(1000, OBJECT)
+        records['id'] = np.arange(first, first + 1000)
+        records['center'][:, 0] = records['id']
+        world.append(records)
+    assert world.count == 3000
+    for object_id in (1, 1000, 1024, 1025, 2048, 2049, 3000):
+        row = world.row_of(object_id)
+        assert row is not None
+        assert world.records['center'][row, 0] == object_id
+    assert len(world.live_rows()) == 3000
+
+
+def test_ids_may_leave_gaps() -> None:
+    world = World()
+    records = np.zeros(2, OBJECT)
+    records['id'] = 7, 5000
+    world.append(records)
+    assert (world.row_of(7), world.row_of(5000), world.row_of(8)) == (0, 1, None)
+
+
+def test_features_across_chunks() -> None:
+    table = FeatureTable()
+    rows = np.array([0, 4095, 4096, 9000])
+    features = np.arange(8, dtype=np.float32).reshape(4, 2)
+    table.put(rows, features)
+    assert table.dim == 2
+    assert table.take(rows[::-1]).tolist() == features[::-1].tolist()
+    table.put(rows[1:2], np.array([[7, 9]], np.float32))
+    assert table.take(rows[:2]).tolist() == [[0, 1], [7, 9]]
+    assert table.take(np.zeros(0, np.int64)).shape == (0, 2)
+
+
+def test_what_is_taken_is_a_copy() -> None:
+    table = FeatureTable()
+    table.put(np.array([0]), np.ones((1, 3), np.float32))
+    table.take(np.array([0]))[:] = 5.0
+    assert table.take(np.array([0])).tolist() == [[1.0, 1.0, 1.0]]
+
+
+def test_masses_heaviest_first_and_ties_by_name() -> None:
+    world = World()
+    row = put(world, 'mug', mass=1.0)
+    for slot, (label, mass) in enumerate((('cup', 2.0), ('bowl', 1.0), ('apple', 1.0)), 1):
+        world.records['labels'][row, slot] = world.labels.intern(label)
+        world.records['masses'][row, slot] = mass
+    world.more_labels[row] = {world.labels.intern('zebra'): 9.0, world.labels.intern('ant'): 1.0}
+    expected = [('zebra', 9.0), ('cup', 2.0), *((n, 1.0) for n in ('ant', 'apple', 'bowl', 'mug'))]
+    assert list(world.view(row).labels.items()) == expected
+    world.end(row)
+    assert row not in world.more_labels
+
+
+def test_an_object_in_the_words_of_the_model() -> None:
+    world = World()
+    row = put(world, 'Mug', (1, 2, 3), (0.1, 0.2, 0.3), mass=0.5, confidence=0.7, map_id='A')
+    world.records['first_seen_ns'][row], world.records['last_seen_ns'][row] = 10, 2**62
+    assert world.view(row) == MemoryObject(
+        id=1, label='Mug', labels={'Mug': 0.5}, state=State.CONFIRMED, center_m=(1.0, 2.0, 3.0),
+        orientation_xyzw=(0.0, 0.0, 0.0, 1.0), size_m=(0.1, 0.2, 0.3), confidence=0.7,
+        observations=1, first_seen_ns=10, last_seen_ns=2**62, map_id='A',
+    )  # fmt: skip
+
+
+def test_maps_are_numbered_as_they_appear() -> None:
+    world = World()
+    assert [world.map_number(m) for m in ('A', '', 'A', 'B')] == [0, 1, 0, 2]
+    assert world.maps == ['A', '', 'B']
