@@ -373,4 +373,4 @@ def _alternatives(given: Any) -> Mapping[str, float] | None:
         if isinstance(label, str) and (clean := _clean(label))
         if isinstance(score, _REAL) and not isinstance(score, bool) and 0 < score <= 1
     }
-    return kept or None
+    return dict(sorted(kept.items())) or None

@@ -23,7 +23,7 @@ from memory_node.errors import (
 )
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, Triple
-from memory_node.recall.query import label_score
+from memory_node.recall.words import label_score
 from memory_node.ros import conversions
 from memory_node.ros.diagnostics import ServiceMeter
 from memory_node.ros.transform_buffer import TransformError

@@ -140,7 +140,10 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, bytes):
         return _rounded(np.frombuffer(value, '<f4').astype(np.float64).tolist())
     if isinstance(value, str) and value.startswith('{'):
-        return _rounded(json.loads(value))
+        try:
+            return _rounded(json.loads(value))
+        except ValueError:  # a label may look like that
+            return value
     if isinstance(value, dict):
         return {key: _rounded(value[key]) for key in sorted(value)}
     if isinstance(value, (list, tuple)):
