@@ -36,6 +36,9 @@ from memory_node.errors import SpatialMemoryError
 
 START_S = 20.0
 TOUR_S = 40.0
+DEADLINE_S = 20.0
+TRANSFORM_WAIT_S = 5.0
+"""Patience with a busy machine: a look whose transforms come later than this is lost."""
 FOUND_SHARE = 0.9
 """The demo fails when a smaller share of the things is found."""
 DATABASE = 'demo.db'
@@ -64,7 +67,8 @@ class Stage:
     def start_memory(self) -> Child:
         """Start the memory node on the database; return when it answers."""
         path = self.folder / DATABASE
-        arguments = ['--ros-args', '-p', f'database:={path}']
+        patience = f'transform_wait_s:={TRANSFORM_WAIT_S}'
+        arguments = ['--ros-args', '-p', f'database:={path}', '-p', patience]
         memory = self._child(MEMORY, 'memory_node.ros.memory_node', arguments)
         self.client.wait_ready(START_S, memory.check)
         return memory
@@ -82,6 +86,7 @@ class Stage:
         arguments = [
             '--ros-args', '-p', f'rooms:=[{names}]', '-p', f'episode:={rooms[0].number}',
             '-p', f'seed:={seed}', '-p', f'after_ns:={self.client.last_stamp_ns}',
+            '-p', f'deadline_s:={DEADLINE_S}',
         ]  # fmt: skip
         if looks:
             arguments += ['-p', f'looks:=[{", ".join(str(k) for k in looks)}]']
@@ -275,6 +280,10 @@ def _stage(folder: Path, domain: int | None, report: Report) -> Iterator[Stage]:
         stage = Stage(folder, number, client, report)
         try:
             yield stage
+        except SpatialMemoryError:
+            for child in {child.log: child for child in stage.children}.values():
+                report.say(child.last_words())
+            raise
         finally:
             for signal_number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(signal_number, signal.SIG_IGN)

@@ -19,6 +19,7 @@ from memory_node.errors import SpatialMemoryError
 
 END_S = 10.0
 """A child that was asked to end is killed after this long."""
+LAST_LINES = 8
 DOMAINS = 100
 PORT_BASE = 32768
 """A domain is reserved by holding this port plus its number, as ROS's domain_coordinator does."""
@@ -97,9 +98,13 @@ class Child:
             self._process.kill()
             return self._process.wait()
 
+    def last_words(self) -> str:
+        """Return the end of its output."""
+        lines = self.log.read_text(errors='replace').splitlines()[-LAST_LINES:]
+        return '\n  '.join([f'the end of {self.log.name}:', *lines])
+
     def _complaint(self, what: str) -> str:
-        lines = self.log.read_text(errors='replace').splitlines()[-8:]
-        return '\n  '.join([f'{self.name}: {what}; the end of {self.log}:', *lines])
+        return f'{self.name} {what}'
 
 
 @contextlib.contextmanager

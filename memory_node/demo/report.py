@@ -12,6 +12,7 @@ from builtin_interfaces.msg import Time
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from spatial_memory.msg import Hit, MemoryObject
 from spatial_memory.srv import History, Relate
 
@@ -48,7 +49,7 @@ class Report:
         table = _table('id', 'label', 'state', 'confidence', 'seen', 'centre x y z [m]', 'score')
         for hit in hits[:ROWS]:
             thing = hit.object
-            table.add_row(
+            _add(table,
                 str(thing.id), thing.label, thing.state, f'{thing.confidence:.2f}',
                 f'{thing.observations}x', _point(thing), f'{hit.score:.2f}',
             )  # fmt: skip
@@ -58,7 +59,7 @@ class Report:
         """Print relations; centers: id of a subject → where it is."""
         table = _table('id', 'subject', 'relation', 'object', 'confidence', 'centre x y z [m]')
         for r in reply.relations[:ROWS]:
-            table.add_row(
+            _add(table,
                 str(r.subject_id), r.subject_label, r.relation,
                 f'{r.object_label} ({r.object_id})', f'{r.confidence:.2f}',
                 centers.get(r.subject_id, ''),
@@ -70,7 +71,7 @@ class Report:
         table = _table('view', 'seen at', 'sensor', 'label', 'score', 'centre x y z [m]', 'verdict')
         for o in reply.observations[-ROWS:]:
             total = ''.join(f' {t.value:.2f}' for t in o.terms if t.name == 'total')
-            table.add_row(
+            _add(table,
                 str(o.view_seq), clock_time(o.stamp), o.sensor, o.label, f'{o.score:.2f}',
                 _point(o), f'{o.verdict}{total}',
             )  # fmt: skip
@@ -85,9 +86,9 @@ class Report:
         total = Score(0, 0, ())
         for room, one in scores.items():
             total = total + one
-            table.add_row(room, *_cells(one))
+            _add(table, room, *_cells(one))
         table.add_section()
-        table.add_row('all', *_cells(total))
+        _add(table, 'all', *_cells(total))
         self.console.print(table)
         self.say(
             f'  things: reported at least twice; found: an object of that label within '
@@ -114,7 +115,7 @@ def clock_time(stamp: Time) -> str:
 
 def _cells(one: Score) -> tuple[str, ...]:
     counts = (one.things, one.objects, one.found, one.missed, one.extra)
-    return (*(str(n) for n in counts), f'{one.median_error_m * 100:.1f} cm')
+    return (*(str(n) for n in counts), f'{one.median_error_m * 100:.1f} cm' if one.found else '-')
 
 
 def _table(
@@ -124,6 +125,11 @@ def _table(
     for name in names:
         table.add_column(name, justify='right' if name in right else 'left', no_wrap=True)
     return table
+
+
+def _add(table: Table, *cells: str) -> None:
+    """Add a row; a label is text, whatever brackets it has."""
+    table.add_row(*(Text(cell) for cell in cells))
 
 
 def _point(thing: MemoryObject) -> str:

@@ -127,6 +127,8 @@ class World:
 
     def row_of(self, object_id: int) -> int | None:
         """Return the row of a live object, or None."""
+        if isinstance(object_id, bool) or not isinstance(object_id, (int, np.integer)):
+            return None
         if not 0 < object_id < len(self._row_of_id):
             return None
         row = int(self._row_of_id[object_id])

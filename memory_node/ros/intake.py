@@ -341,7 +341,7 @@ class Intake:
             if node.stamp_policy != 'receive_time':
                 self._drop(BAD_STAMP, (
                     f'stamp {stamp_ns / _NANOSECONDS:.3f} s of sensor '
-                    f'{conversions.sensor_of(message)!r}, the clock says '
+                    f'{message.sensor or frame!r}, the clock says '
                     f'{now_ns / _NANOSECONDS:.3f} s'))  # fmt: skip
                 return None
             stamp_ns = item.received_ns or now_ns

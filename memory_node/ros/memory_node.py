@@ -16,8 +16,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-THREADS = 8
-"""For callbacks; more than the services that can take long."""
+THREADS = 32
+"""At most so many callbacks at once: no fewer than there are callback groups, or rclpy's executor
+turns in circles while it waits for a free thread. They are started when they are needed."""
 SPIN_S = 0.2
 """How long a signal may go unnoticed."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

@@ -9,6 +9,7 @@ import os
 import threading
 import time
 import traceback
+from collections import deque
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ from memory_node.ros.services import Services
 from memory_node.ros.transforms import TransformListener, frame_name, make_transforms
 from memory_node.ros.transitions import answer_invalid_transitions, reported
 
+FRESH_NS = 1_000_000_000
+"""A transform of this age still says where a frame is now."""
 SUCCESS = TransitionCallbackReturn.SUCCESS
 
 
@@ -63,6 +66,7 @@ class SpatialMemoryNode(LifecycleNode):
         self._unsaved: Config | None = None
         self._path = database_path(self._settings.node.database, self.get_namespace())
         self._complain = Complaints(lambda text: self.get_logger().warning(text))
+        self._failures: deque[BaseException] = deque(maxlen=8)
         self._transition_lock = threading.RLock()
         self._closed = False
         self._memory: SpatialMemory | None = None
@@ -233,13 +237,20 @@ class SpatialMemoryNode(LifecycleNode):
             self._feed.publish(memory, commit, stamp_ns, sensor)
 
     def _to_map(self, point: Any) -> Triple:
-        """Map metres of a PointStamped; the frame must be the map's, or known at its stamp."""
+        """Map metres of a PointStamped; the frame must be the map's, or known at its stamp.
+
+        Without a stamp it is meant now; then a transform that is a little older will do, as none is
+        ever there for this very moment.
+        """
         given = conversions.triple_from_msg(point.point)
         frame, target = frame_name(point.header.frame_id), self._settings.node.map_frame
         transforms = self._transforms
         if not frame or frame == frame_name(target) or transforms is None:
             return given
-        stamp_ns = conversions.stamp_to_ns(point.header.stamp) or self._now_ns()
+        stamp_ns = conversions.stamp_to_ns(point.header.stamp)
+        if not stamp_ns:
+            now_ns, newest_ns = self._now_ns(), transforms.buffer.newest_ns(target, frame)
+            stamp_ns = newest_ns if now_ns - newest_ns < FRESH_NS else now_ns
         x, y, z = transforms.buffer.lookup(target, frame, stamp_ns).apply([given])[0].tolist()
         return x, y, z
 
@@ -247,6 +258,9 @@ class SpatialMemoryNode(LifecycleNode):
 
     def callback_failed(self, error: BaseException) -> None:
         """Report an exception that a callback raised; the node goes on."""
+        if any(error is known for known in self._failures):
+            return  # the executor may hand out one exception twice
+        self._failures.append(error)
         self._health.callback_errors += 1
         text = ''.join(traceback.format_exception(error))
         self._problem('callback', f'a callback failed: {text}')

@@ -94,6 +94,8 @@ class Transforms(Protocol):
 
     def lookup(self, target_frame: str, source_frame: str, stamp_ns: int) -> Transform: ...
 
+    def newest_ns(self, target_frame: str, source_frame: str) -> int: ...
+
     def add_message(self, message: Any, *, static: bool) -> bool: ...
 
     def clear(self) -> None: ...
@@ -253,6 +255,22 @@ class TransformBuffer:
             if meeting in up:
                 return down[meeting].inverse().compose(up[meeting])
             raise self._why_not(target, source, stamp_ns)
+
+    def newest_ns(self, target_frame: str, source_frame: str) -> int:
+        """Return the newest time for which `lookup` has every transform; 0: all are static.
+
+        Raises:
+            MissingFrameError, NotConnectedError: see `lookup`.
+        """
+        target, source = frame_name(target_frame), frame_name(source_frame)
+        with self._lock:
+            up, down = self._newest_chain(source), self._newest_chain(target)
+            meeting = next((frame for frame in up if frame in down), None)
+            if meeting is None:
+                raise self._why_not(target, source, 0)
+            way = (*up[: up.index(meeting)], *down[: down.index(meeting)])
+            tracks = [self._tracks[frame] for frame in way]
+            return min((track.stamps[-1] for track in tracks if not track.static), default=0)
 
     def clear(self) -> None:
         """Forget all but the static transforms: the clock jumped back."""

@@ -102,6 +102,17 @@ class Tf2Buffer:
             raise NotConnectedError(target, source) from error
         return from_message(stamped)[3]
 
+    def newest_ns(self, target_frame: str, source_frame: str) -> int:
+        """Return the newest time for which `lookup` has every transform; see TransformBuffer."""
+        target, source = frame_name(target_frame), frame_name(source_frame)
+        for frame in (target, source):
+            if frame not in self._known:
+                raise MissingFrameError(frame, self.frames())
+        try:
+            return int(self._buffer.get_latest_common_time(target, source).nanoseconds)
+        except self._tf2.TransformException as error:
+            raise NotConnectedError(target, source) from error
+
     def clear(self) -> None:
         """Forget all but the static transforms: the clock jumped back."""
         self._buffer.clear()

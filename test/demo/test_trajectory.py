@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 
@@ -44,6 +45,7 @@ def compose(transforms: list[Transform]) -> tuple[np.ndarray, Rotation]:
     return position, rotation
 
 
+@functools.cache
 def trajectory_of_all_rooms() -> tuple[Trajectory, list[Stand], list[int]]:
     stands = [look.stand for look in tour(furnish())]
     stamps = [START_NS + k * PERIOD_NS for k in range(len(stands))]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from worlds import put
@@ -25,8 +27,8 @@ def test_rows_are_found_by_id_and_never_used_again() -> None:
     assert world.live_rows().tolist() == [0, 2, 3]
 
 
-@pytest.mark.parametrize('nobody', [0, -1, 2, 4, 10**6, 2**63, 2**64 - 1])
-def test_ids_of_nobody(nobody: int) -> None:
+@pytest.mark.parametrize('nobody', [0, -1, 2, 4, 10**6, 2**63, 2**64 - 1, 'one', None, 1.0])
+def test_ids_of_nobody(nobody: Any) -> None:
     world = World()
     put(world)
     assert world.row_of(nobody) is None

@@ -279,15 +279,14 @@ class Robot:
             lambda: all(self.acknowledged(s) for s in stamps_ns), timeout_s, 'acknowledgements'
         )
 
-    def status(self, task: str) -> DiagnosticStatus | None:
-        """Return the newest status of a task of the node."""
-        return self.diagnostics.get(f'{self._memory.lstrip("/")}: {task}')
+    def status(self, task: str) -> DiagnosticStatus:
+        """Return the newest status of a task of the node; an empty one when there is none."""
+        name = f'{self._memory.lstrip("/")}: {task}'
+        return self.diagnostics.get(name) or DiagnosticStatus()
 
     def status_value(self, task: str, key: str) -> str:
         """Return one value of the newest status; empty: there is none."""
-        status = self.status(task)
-        values = {v.key: v.value for v in status.values} if status is not None else {}
-        return str(values.get(key, ''))
+        return str({v.key: v.value for v in self.status(task).values}.get(key, ''))
 
     def _diagnosed(self, message: DiagnosticArray) -> None:
         for status in message.status:
@@ -417,7 +416,9 @@ class Load:
         stamps_ns: of the views published so far.
     """
 
-    def __init__(self, robot: Robot, hz: float, publish: Callable[[int], int] | None = None) -> None:
+    def __init__(
+        self, robot: Robot, hz: float, publish: Callable[[int], int] | None = None
+    ) -> None:
         """Start; publish is given the number of the view, and returns its stamp."""
         self.stamps_ns: list[int] = []
         self._publish = publish or (lambda _: robot.see())
@@ -449,3 +450,33 @@ def stored_stamps(database: Path) -> list[int]:
     finally:
         connection.close()
     return [stamp for (stamp,) in rows]
+
+
+@contextlib.contextmanager
+def locked(database: Path) -> Iterator[None]:
+    """Let another process hold the write lock of a file meanwhile."""
+    program = (
+        'import sys, apsw\n'
+        'c = apsw.Connection(sys.argv[1])\n'
+        'c.set_busy_timeout(5000)\n'
+        "c.execute('BEGIN IMMEDIATE')\n"
+        "print('locked', flush=True)\n"
+        'sys.stdin.readline()\n'
+        "c.execute('ROLLBACK')\n"
+    )
+    holder = subprocess.Popen(
+        [sys.executable, '-c', program, str(database)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == 'locked\n'
+        yield
+        holder.communicate('go\n', DEADLINE_S)
+        assert holder.returncode == 0
+    finally:
+        if holder.poll() is None:
+            holder.kill()
+        holder.communicate()
