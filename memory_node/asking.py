@@ -32,6 +32,8 @@ from memory_node.scene.relations import relations_about
 from memory_node.store import audit, log, objects, stated
 from memory_node.store.rebuild import differences
 
+MAX_UNANCHORED = 2000
+"""Objects up to which relations may be asked for without naming one."""
 RELATIONS = tuple(kind.value for kind in RelationKind)
 
 
@@ -123,7 +125,7 @@ class Asking(OpenStore):
         """Relations between objects; None leaves a side or the kind open.
 
         Raises:
-            InvalidValueError: the kind is no relation, or both sides are open.
+            InvalidValueError: the kind is no relation, or both sides are open in a large map.
             UnknownObjectError: no object ever had one of the ids.
         """
         with self._opened():
@@ -133,7 +135,7 @@ class Asking(OpenStore):
             others = None if object_ids is None else set(object_ids)
             anchors = others if subjects is None else subjects
             if anchors is None:
-                raise InvalidValueError('relate: got neither subject nor object, expected one')
+                anchors = self._every_id()
             found = self._relations(sorted(anchors))
             if (
                 kind is not None
@@ -150,6 +152,15 @@ class Asking(OpenStore):
                 and (subjects is None or r.subject_id in subjects)
                 and (others is None or r.object_id in others)
             ]  # fmt: skip
+
+    def _every_id(self) -> set[int]:
+        world = self._session.engine.world
+        if world.live_count > MAX_UNANCHORED:
+            raise InvalidValueError(
+                f'relate: got neither subject nor object, expected one of them: the relations of '
+                f'all {world.live_count} objects are too many'
+            )
+        return set(world.records['id'][world.live_rows()].tolist())
 
     def _relations(self, object_ids: list[int]) -> list[Relation]:
         engine = self._session.engine

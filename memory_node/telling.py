@@ -57,7 +57,9 @@ class Telling(OpenStore):
         plan: Plan | None = None
         try:
             with self._database.transaction() as connection:
-                plan = session.engine.plan(view, session.seq + 1, session.config, self._ignored)
+                plan = session.engine.plan(
+                    view, session.seq + 1, session.config, self._ignored, session.space_for(view)
+                )
                 changes = numbered_changes(plan, session.engine.world, recorded)
                 session.write(plan, view, recorded, changes)
                 restored = self._restorations(plan, len(changes), recorded)

@@ -82,15 +82,19 @@ class Engine:
         self.index = CandidateIndex(world)
         self.last_object_id = last_object_id
 
-    def plan(self, view: View, seq: int, config: Config, ignored: frozenset[str]) -> Plan:
+    def plan(
+        self, view: View, seq: int, config: Config, ignored: frozenset[str], space: str = ''
+    ) -> Plan:
         """Judge a view. Nothing is changed, but for profile chronotope (see `Plan.applied`).
 
         Args:
             view: as given. seq: log line it will have.
             config: settings. ignored: case-folded labels to leave out.
+            space: name of the feature space in use; empty: unnamed, so any will do.
         """
         intake = take_in(
             view.detections, self.world.features.dim, config.position_sigma_m, ignored,
+            foreign=bool(space and view.feature_space and space != view.feature_space),
             in_turn=config.profile == CHRONOTOPE,
         )  # fmt: skip
         evidence = intake.evidence

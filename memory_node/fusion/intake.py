@@ -128,6 +128,7 @@ def take_in(
     default_sigma_m: float,
     ignored: frozenset[str] = frozenset(),
     in_turn: bool = False,
+    foreign: bool = False,
 ) -> Intake:
     """Check every detection alone.
 
@@ -138,6 +139,7 @@ def take_in(
         ignored: case-folded labels that are refused as `ignored`.
         in_turn: profile chronotope: the sender's order stays, and a detection without a feature is
             refused as `no_feature`.
+        foreign: the features are of another space than the store's: refused as `feature_space`.
     """
     numbers, refused = _numbers(detections)
     _check_numbers(numbers, refused)
@@ -146,6 +148,10 @@ def take_in(
         for k, label in enumerate(labels):
             if (label or UNKNOWN_LABEL).casefold() in ignored:
                 refused.setdefault(k, 'ignored')
+    if foreign:
+        for k, d in enumerate(detections):
+            if d.feature is not None:
+                refused.setdefault(k, 'feature_space')
     features, dim = _features(detections, feature_dim, refused)
     for k, label in enumerate(labels):
         if not label and k not in refused:

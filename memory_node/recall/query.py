@@ -45,7 +45,7 @@ def checked(query: Query, world: World) -> Query:
             f'seen_since_ns: got {query.seen_since_ns}, expected a time before unseen_since_ns '
             f'{query.unseen_since_ns}'
         )
-    _one_of('states', query.states, [s.value for s in State])
+    _one_of('states', query.states, [s.value for s in State if s is not State.FORGOTTEN])
     _one_of('order', [query.order], [o.value for o in Order])
     for label in query.labels:
         checks.text('labels', label)

@@ -25,6 +25,7 @@ from geometry_msgs.msg import Pose as PoseMsg
 from spatial_memory import msg
 
 from memory_node import model
+from memory_node.ros import facts
 from memory_node.scene.transform import Transform
 
 _NANOSECONDS = 1_000_000_000
@@ -92,6 +93,7 @@ def view_from_msg(
         field_of_view=field_of_view_from_msg(message.field_of_view),
         map_id=map_id,
         clock=clock,
+        feature_space=str(message.feature_space),
     )
 
 
@@ -170,6 +172,7 @@ def observation_to_msg(observation: model.Observation) -> msg.ObservationRecord:
         verdict=str(observation.verdict),
         reason=str(observation.reason),
         terms=_terms_to_msg(observation.terms),
+        candidate_id=int(observation.candidate_id or 0),
     )
     _fill_stamp(message.stamp, observation.stamp_ns)
     _fill_stamp(message.recorded, observation.recorded_ns)
@@ -196,6 +199,7 @@ def observation_from_msg(message: msg.ObservationRecord) -> model.Observation:
         verdict=model.VerdictKind(message.verdict),
         reason=message.reason,
         terms=_terms_from_msg(message.terms),
+        candidate_id=message.candidate_id or None,
     )
 
 
@@ -206,6 +210,8 @@ def change_to_msg(change: model.Change) -> msg.Change:
         kind=str(change.kind),
         actor=str(change.actor),
         reason=str(change.reason),
+        before=facts.to_msg(change.before),
+        after=facts.to_msg(change.after),
     )
     if change.object is not None:
         _fill_object(message.object, change.object)
@@ -217,7 +223,7 @@ def change_to_msg(change: model.Change) -> msg.Change:
 
 
 def change_from_msg(message: msg.Change) -> model.Change:
-    """Return a line of the log from a message; what it replaced is not in there."""
+    """Return a line of the log from a message."""
     return model.Change(
         seq=message.seq,
         kind=model.ChangeKind(message.kind),
@@ -226,6 +232,8 @@ def change_from_msg(message: msg.Change) -> model.Change:
         recorded_ns=stamp_to_ns(message.recorded),
         actor=message.actor,
         reason=message.reason,
+        before=facts.from_msg(message.before),
+        after=facts.from_msg(message.after),
         object=object_from_msg(message.object) if message.object.state else None,
     )
 
@@ -287,6 +295,7 @@ def relation_to_msg(relation: model.Relation, labels: Mapping[int, str]) -> msg.
         object_id=int(relation.object_id),
         object_label=str(labels.get(relation.object_id, '')),
         confidence=float(relation.confidence),
+        stated=bool(relation.stated),
     )
 
 
@@ -294,9 +303,10 @@ def relation_from_msg(message: msg.Relation) -> model.Relation:
     """Return a relation from a message."""
     return model.Relation(
         message.subject_id,
-        model.RelationKind(message.relation),
+        message.relation,
         message.object_id,
         message.confidence,
+        message.stated,
     )
 
 
@@ -317,6 +327,14 @@ def query_from_request(request: Any, near_map_m: model.Triple | None) -> model.Q
         text=str(request.text),
         near_m=near_map_m if radius_m else None,
         radius_m=radius_m,
+        labels=tuple(str(label) for label in request.labels),
+        feature=_feature(request.feature),
+        seen_since_ns=stamp_to_ns(request.seen_since),
+        unseen_since_ns=stamp_to_ns(request.unseen_since),
+        new_since_ns=stamp_to_ns(request.new_since),
+        moved_m=float(request.moved_m),
+        min_score=float(request.min_score),
+        order=str(request.order) or model.Order.RELEVANCE,
         states=tuple(str(state) for state in request.states),
         limit=limit_from_request(request.limit),
     )

@@ -345,24 +345,11 @@ class Intake:
                     f'{now_ns / _NANOSECONDS:.3f} s'))  # fmt: skip
                 return None
             stamp_ns = item.received_ns or now_ns
-        view = self._placed(message, frame, stamp_ns, node)
+        view = view_in_map(message, stamp_ns, self._transforms, node, self._clock())
         if stamp_ns != view.stamp_ns:
             with self._changed:
                 self._counts.restamped += 1
         return dataclasses.replace(view, stamp_ns=stamp_ns, scope=self._scope)
-
-    def _placed(
-        self, message: DetectionArray, frame: str, stamp_ns: int, settings: NodeConfig
-    ) -> View:
-        to_map = self._transforms.lookup(settings.map_frame, frame, stamp_ns)
-        sensor_frame = frame_name(conversions.sensor_frame_of(message, settings.map_frame))
-        pose = None
-        if sensor_frame:
-            sensor = to_map
-            if sensor_frame != frame:
-                sensor = self._transforms.lookup(settings.map_frame, sensor_frame, stamp_ns)
-            pose = Pose(sensor.translation_m, sensor.rotation_xyzw)
-        return conversions.view_from_msg(message, to_map, pose, settings.map_id, self._clock())
 
     # -- the queue; call with the lock held --------------------------------------------------
 
@@ -406,3 +393,29 @@ class Intake:
             if frame and (frame in frames or len(frames) < _MAX_FRAMES):
                 frames[frame] += 1
         self._on_problem(reason, details)
+
+
+def view_in_map(
+    message: DetectionArray, stamp_ns: int, transforms: Transforms, settings: NodeConfig, clock: str
+) -> View:
+    """Return a message as a view in the map frame.
+
+    Args:
+        message: its header names a frame.
+        stamp_ns: the time at which the transforms are looked up.
+        transforms, settings: where frames were, and which one is the map's.
+        clock: 'sim' or 'wall'.
+
+    Raises:
+        TransformError: a transform is not (yet) known.
+    """
+    frame = frame_name(message.header.frame_id)
+    to_map = transforms.lookup(settings.map_frame, frame, stamp_ns)
+    sensor_frame = frame_name(conversions.sensor_frame_of(message, settings.map_frame))
+    pose = None
+    if sensor_frame:
+        sensor = to_map
+        if sensor_frame != frame:
+            sensor = transforms.lookup(settings.map_frame, sensor_frame, stamp_ns)
+        pose = Pose(sensor.translation_m, sensor.rotation_xyzw)
+    return conversions.view_from_msg(message, to_map, pose, settings.map_id, clock)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
 import time
@@ -19,16 +20,22 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from spatial_memory.msg import DetectionArray
 
 from memory_node.config import Config, NodeConfig
-from memory_node.errors import SpatialMemoryError, StoreBusyError, StoreError
+from memory_node.errors import (
+    InvalidValueError,
+    SpatialMemoryError,
+    StoreBusyError,
+    StoreError,
+)
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, Triple, View
 from memory_node.ros import conversions, parameters, qos
 from memory_node.ros.complaints import Complaints
 from memory_node.ros.diagnostics import Diagnostics
 from memory_node.ros.feed import Feed
+from memory_node.ros.handlers import Desk
 from memory_node.ros.health import Health
 from memory_node.ros.inputs import Input
-from memory_node.ros.intake import Intake, IntakeCounts, Settings
+from memory_node.ros.intake import Intake, IntakeCounts, Settings, view_in_map
 from memory_node.ros.services import Services
 from memory_node.ros.transforms import TransformListener, frame_name, make_transforms
 from memory_node.ros.transitions import answer_invalid_transitions, reported
@@ -47,8 +54,7 @@ class SpatialMemoryNode(LifecycleNode):
 
     Publications: `~/changes` (ChangeArray, one message for each commit), `/diagnostics`.
 
-    Services: `~/query`, `~/history`, `~/forget`, `~/relate`; they answer INACTIVE until the node is
-    active.
+    Services: those of `memory_node.ros.handlers`; they answer INACTIVE until the node is active.
 
     Frames: detections are transformed from the frame of their header into `map_frame`, at the
     stamp of the message.
@@ -87,10 +93,8 @@ class SpatialMemoryNode(LifecycleNode):
             self._path, self._inputs, self._now_ns, lambda: self._memory, lambda: self._intake
         )
         self._feed = Feed(self, map_frame, self._problem)
-        self._answers = Services(
-            self, self._active_memory, self._requested, self._to_map, map_frame,
-            self._health.services,
-        )  # fmt: skip
+        desk = Desk(self._now_ns, self._to_map, self._to_view, self._requested, map_frame)
+        self._answers = Services(self, self._active_memory, desk, self._health.services)
         self._diagnostics = Diagnostics(self, self._health.statuses, self.callback_failed)
         answer_invalid_transitions(self)
 
@@ -227,8 +231,11 @@ class SpatialMemoryNode(LifecycleNode):
     def _committed(self, view: View, commit: Commit) -> None:
         self._announce(commit, view.stamp_ns, view.sensor)
 
-    def _requested(self, commit: Commit) -> None:
-        self._announce(commit, commit.changes[-1].stamp_ns if commit.changes else 0)
+    def _requested(self, view: View | None, commit: Commit) -> None:
+        if view is not None:
+            self._committed(view, commit)
+        else:
+            self._announce(commit, commit.changes[-1].stamp_ns if commit.changes else 0)
 
     def _announce(self, commit: Commit, stamp_ns: int, sensor: str = '') -> None:
         """Tell everyone who publishes what changed."""
@@ -253,6 +260,18 @@ class SpatialMemoryNode(LifecycleNode):
             stamp_ns = newest_ns if now_ns - newest_ns < FRESH_NS else now_ns
         x, y, z = transforms.buffer.lookup(target, frame, stamp_ns).apply([given])[0].tolist()
         return x, y, z
+
+    def _to_view(self, message: DetectionArray) -> View:
+        """The view of a request, in the map frame; its transforms must be there already."""
+        transforms = self._transforms
+        if not frame_name(message.header.frame_id):
+            raise InvalidValueError('header.frame_id: got an empty text, expected a frame')
+        assert transforms is not None
+        stamp_ns = conversions.stamp_to_ns(message.header.stamp)
+        view = view_in_map(
+            message, stamp_ns, transforms.buffer, self._settings.node, self._clock_domain()
+        )
+        return dataclasses.replace(view, scope=robot_scope(self.get_namespace()))
 
     # -- the rest ----------------------------------------------------------------------------
 

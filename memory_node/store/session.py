@@ -84,6 +84,12 @@ class Session:
             )
         return FeatureSpace(0, name, None)
 
+    def space_for(self, view: View) -> str:
+        """Name of the space in use; the first view that names one gives an unnamed store its."""
+        if not self.space.id and not self.space.name and view.feature_space:
+            self.space = FeatureSpace(0, view.feature_space, None)
+        return self.space.name
+
     def write(self, plan: Plan, view: View, recorded_ns: int, changes: Sequence[Change]) -> None:
         """Write a judged view, in a transaction that has begun; `done` follows the commit.
 

@@ -1,0 +1,241 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""One function for each service: a request becomes one call of the memory, its result the reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory_node.config import MAX_LIMIT
+from memory_node.errors import InvalidValueError
+from memory_node.memory import SpatialMemory
+from memory_node.model import Commit, MemoryObject, Triple, View
+from memory_node.recall.words import label_score
+from memory_node.ros import conversions, facts
+
+SERVICE = 'service'
+PAGE = 100
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the handlers need of the node.
+
+    Attributes:
+        now_ns: the node's clock; 0 before the first /clock.
+        to_map: a PointStamped in map metres; raises TransformError.
+        to_view: a DetectionArray as a View; raises TransformError or InvalidValueError.
+        on_commit: told of what a request changed: the view (None: there was none) and the commit.
+        map_frame: frame of all replies.
+    """
+
+    now_ns: Callable[[], int]
+    to_map: Callable[[Any], Triple]
+    to_view: Callable[[Any], View]
+    on_commit: Callable[[View | None, Commit], None]
+    map_frame: str
+
+
+def query(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/query."""
+    near = desk.to_map(request.near) if request.radius_m > 0 else None
+    hits = memory.query(conversions.query_from_request(request, near))
+    response.hits = [conversions.hit_to_msg(hit) for hit in hits]
+    response.total = hits.total
+    _stamp(desk, memory, response.header)
+
+
+def history(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/history."""
+    limit = conversions.limit_from_request(request.limit)
+    obj = memory.object(request.object_id)
+    response.object = conversions.object_to_msg(obj)
+    response.object.properties = facts.to_msg(memory.properties(obj.id))
+    response.observations = [
+        conversions.observation_to_msg(o) for o in memory.history(obj.id, limit)
+    ]
+    response.changes = [
+        conversions.change_to_msg(c) for c in memory.changes(limit=limit, object_id=obj.id)
+    ]
+    response.total = obj.observations
+    _stamp(desk, memory, response.header)
+
+
+def forget(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/forget, and with `undo` the opposite."""
+    act = memory.restore if request.undo else memory.forget
+    commit = act(request.object_id, request.reason, request.actor or SERVICE, _now(desk))
+    _done(desk, commit, response)
+
+
+def relate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/relate: asks, or tells with `state` or `retract`."""
+    limit = conversions.limit_from_request(request.limit)
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidValueError(f'limit: got {request.limit}, expected 1 to {MAX_LIMIT}')
+    if request.state and request.retract:
+        raise InvalidValueError('got state and retract, expected one of them')
+    objects = memory.objects()
+    labels = {o.id: o.label for o in objects}
+    subjects = _resolve(labels, request.subject_id, request.subject)
+    others = _resolve(labels, request.object_id, request.object)
+    if request.state or request.retract:
+        commit = memory.state_relation(
+            _single('subject', subjects), request.relation, _single('object', others),
+            not request.retract, request.reason, request.actor or SERVICE, _now(desk),
+        )  # fmt: skip
+        desk.on_commit(None, commit)
+    found = memory.relate(subjects, request.relation or None, others)
+    response.subject_ids = subjects if request.subject else []
+    response.object_ids = others if request.object else []
+    response.relations = [conversions.relation_to_msg(r, labels) for r in found[:limit]]
+    response.total = len(found)
+
+
+def observe(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/observe."""
+    view = desk.to_view(request.view)
+    commit = memory.observe(view, _now(desk))
+    if commit.refused:
+        raise InvalidValueError(f'the view was refused: {commit.refused}')
+    response.verdicts = [str(v.kind) for v in commit.verdicts]
+    response.reasons = [str(v.reason) for v in commit.verdicts]
+    response.object_ids = [int(v.object_id or 0) for v in commit.verdicts]
+    response.seq = commit.first_seq
+    desk.on_commit(view, commit)
+
+
+def explain(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/explain."""
+    found = memory.explain(request.object_id or None, request.observation_id or None)
+    response.text = list(found.text)
+    response.observations = [conversions.observation_to_msg(o) for o in found.observations]
+    response.changes = [conversions.change_to_msg(c) for c in found.changes]
+    response.settings = facts.to_msg(found.settings)
+
+
+def get_changes(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/get_changes."""
+    limit = int(request.limit) or PAGE
+    response.store_id = memory.store_id
+    response.reset = bool(request.store_id) and request.store_id != memory.store_id
+    log_seq = memory.seq
+    since = 0 if response.reset else request.since_seq
+    changes = [c for c in memory.changes(since, limit) if c.seq <= log_seq]
+    response.changes = [conversions.change_to_msg(c) for c in changes]
+    response.last_seq = changes[-1].seq if len(changes) == limit else log_seq
+    response.log_seq = log_seq
+
+
+def get_scene(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/get_scene."""
+    limit = int(request.limit) or PAGE
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidValueError(f'limit: got {request.limit}, expected 1 to {MAX_LIMIT}')
+    every = memory.objects()
+    page = [o for o in every if o.id > request.after_id][: limit + 1]
+    more = len(page) > limit
+    page = page[:limit]
+    response.scene = scene_message(desk, memory, page, len(every), request.relations)
+    response.scene.truncated = more or request.after_id > 0
+    response.next_id = page[-1].id if more else 0
+
+
+def scene_message(
+    desk: Desk, memory: SpatialMemory, objects: Sequence[MemoryObject], total: int, relations: bool
+) -> Any:
+    """A SceneGraph of these objects."""
+    from spatial_memory.msg import SceneGraph
+
+    scene = SceneGraph(store_id=memory.store_id, seq=memory.seq, total=total)
+    _stamp(desk, memory, scene.header)
+    scene.objects = [conversions.object_to_msg(o) for o in objects]
+    if relations and objects:
+        labels = {o.id: o.label for o in objects}
+        found = memory.relate(list(labels))
+        scene.relations = [conversions.relation_to_msg(r, labels) for r in found]
+    return scene
+
+
+def snapshot(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/snapshot."""
+    if not request.path:
+        raise InvalidValueError('path: got an empty text, expected the path of a new file')
+    response.seq = memory.snapshot(request.path)
+    with SpatialMemory.open(request.path, readonly=True) as copy:
+        response.snapshot_hash = copy.snapshot_hash()
+
+
+def annotate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/annotate: a property of an object, or an event."""
+    actor = request.actor or SERVICE
+    if bool(request.key) == bool(request.event):
+        raise InvalidValueError(
+            f'got key {request.key!r} and event {request.event!r}, expected one of them'
+        )
+    if request.key:
+        commit = memory.set_property(
+            request.object_id, request.key, facts.value_of(request.value), request.reason, actor,
+            _now(desk),
+        )  # fmt: skip
+    else:
+        stamp_ns = conversions.stamp_to_ns(request.stamp) or _now(desk)
+        commit = memory.record_event(
+            request.event, facts.from_msg(request.payload), request.object_id or None, stamp_ns,
+            actor, _now(desk),
+        )  # fmt: skip
+    _done(desk, commit, response)
+
+
+HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
+    'Query': query,
+    'History': history,
+    'Forget': forget,
+    'Relate': relate,
+    'Observe': observe,
+    'Explain': explain,
+    'GetChanges': get_changes,
+    'GetScene': get_scene,
+    'Snapshot': snapshot,
+    'Annotate': annotate,
+}
+"""Type of the service → what answers it. Its name is that of the type in snake case."""
+
+
+def _done(desk: Desk, commit: Commit, response: Any) -> None:
+    response.seq = commit.seq
+    desk.on_commit(None, commit)
+
+
+def _now(desk: Desk) -> int | None:
+    return desk.now_ns() or None
+
+
+def _stamp(desk: Desk, memory: SpatialMemory, header: Any) -> None:
+    header.frame_id = desk.map_frame
+    header.stamp = conversions.stamp_from_ns(memory.newest_stamp_ns)
+
+
+def _resolve(labels: dict[int, str], object_id: int, text: str) -> list[int] | None:
+    """Ids that a side of a relation stands for; None: the side is open."""
+    if object_id and text:
+        raise InvalidValueError(
+            f'got both the id {object_id} and the text {text!r} for one side, expected one of them'
+        )
+    if object_id:
+        return [int(object_id)]
+    if not text:
+        return None
+    return sorted(i for i, label in labels.items() if label_score(text, label) > 0)
+
+
+def _single(side: str, ids: Iterable[int] | None) -> int:
+    found = [] if ids is None else list(ids)
+    if len(found) != 1:
+        raise InvalidValueError(
+            f'{side}: got {len(found)} objects ({found[:10]}), expected one to state a relation of'
+        )
+    return found[0]
