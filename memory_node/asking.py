@@ -30,7 +30,7 @@ from memory_node.recall import explain
 from memory_node.recall import query as recall
 from memory_node.scene.relations import relations_about
 from memory_node.store import audit, log, objects, stated
-from memory_node.store.rebuild import differences
+from memory_node.store.rebuild import findings
 
 MAX_UNANCHORED = 2000
 """Objects up to which relations may be asked for without naming one."""
@@ -227,10 +227,7 @@ class Asking(OpenStore):
             deep: also replay the log, and compare what follows from it with what is stored.
         """
         with self._opened():
-            findings = audit.check(self._database)
-            if deep and not findings:
-                findings = differences(self._database, self.config)
-            return findings
+            return findings(self._database, self.config) if deep else audit.check(self._database)
 
     def snapshot(self, path: str) -> int:
         """Copy the store, as of now, into a new file; returns its last log line.
@@ -238,10 +235,9 @@ class Asking(OpenStore):
         Raises:
             StoreError: the file exists already or cannot be written.
         """
-        with self._opened() as session:
-            seq = session.seq
-        self._database.copy_to(path)
-        return seq
+        with self._opened():
+            pass
+        return self._database.copy_to(path)
 
 
 def _id(obj: MemoryObject) -> int:

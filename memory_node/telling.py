@@ -13,7 +13,6 @@ import apsw
 from memory_node import checks
 from memory_node.config import Config, tunables
 from memory_node.errors import InvalidValueError
-from memory_node.fusion.engine import Plan
 from memory_node.fusion.intake import view_problem
 from memory_node.fusion.verdicts import numbered_changes, verdicts_of
 from memory_node.model import Change, Commit, Verdict, VerdictKind, View
@@ -54,9 +53,10 @@ class Telling(OpenStore):
             self.refusals[problem] += max(1, len(view.detections))
             refused = [Verdict(VerdictKind.REJECTED, None, problem)] * len(view.detections)
             return Commit(tuple(refused), (), session.seq + 1, session.seq, problem)
-        plan: Plan | None = None
+        begun = False
         try:
             with self._database.transaction() as connection:
+                begun = True
                 plan = session.engine.plan(
                     view, session.seq + 1, session.config, self._ignored, session.space_for(view)
                 )
@@ -65,8 +65,8 @@ class Telling(OpenStore):
                 restored = self._restorations(plan, len(changes), recorded)
                 _write_edits(connection, restored)
         except BaseException:
-            if plan is not None and plan.applied:
-                session.load()
+            if begun:
+                session.undone()
             raise
         session.engine.apply(plan)
         changes += _apply_edits(restored)

@@ -20,8 +20,8 @@ CORE = sorted(
     if path.relative_to(PACKAGE).parts[0] not in ('ros', 'demo')
 )
 CLOCKS = {'time', 'datetime', 'sched'}
-TIMERS_ALLOWED = {'store/checkpoint.py', 'store/database.py', 'fusion/candidates.py', 'locking.py'}
-"""The checkpointer, the builder of the index, and the lock use threads."""
+TIMERS_ALLOWED = {'store/checkpoint.py', 'fusion/candidates.py', 'locking.py', 'opened.py'}
+"""The checkpointer, the builder of the index, the lock and the wait for a busy file."""
 
 BLOCKED = """
 import sys

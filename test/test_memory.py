@@ -37,7 +37,7 @@ from memory_node.errors import (
     UnknownObjectError,
 )
 from memory_node.model import ChangeKind, State, VerdictKind
-from memory_node.store import log, objects
+from memory_node.store import kept_out, log, objects
 
 NAN, INF = float('nan'), float('inf')
 NOBODY = [0, -1, 99, 2**63, 2**64 - 1, 'zzz', None, 1.5]
@@ -560,7 +560,7 @@ def test_a_commit_that_fails_half_way_changes_nothing(
 
 
 @pytest.mark.parametrize('after', [False, True])
-@pytest.mark.parametrize(('module', 'name'), [(log, 'write_lines'), (objects, 'end_object')])
+@pytest.mark.parametrize(('module', 'name'), [(log, 'write_lines'), (kept_out, 'insert_tombstone')])
 def test_a_forget_that_fails_half_way_changes_nothing(
     memory: SpatialMemory, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, after: bool
 ) -> None:
@@ -690,8 +690,19 @@ def test_relations_of_what_was_forgotten_are_gone(
 
 
 def test_relate_names_what_is_wrong(memory: SpatialMemory, room: dict[str, int]) -> None:
-    for kind in ('beside', '', 'ON', 7):
+    for kind in ('beside', 'ON'):
         with pytest.raises(InvalidValueError, match=r'relation: got .*on, under, near'):
+            memory.relate([1], kind)
+    for kind in ('', 7):
+        with pytest.raises(InvalidValueError, match='relation: got .*expected'):
             memory.relate([1], kind)  # type: ignore[arg-type]
+
+
+def test_relations_of_everything_in_a_small_map_only(
+    memory: SpatialMemory, room: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = {(r.subject_id, r.object_id) for o in memory.objects() for r in memory.relations(o.id)}
+    assert {(r.subject_id, r.object_id) for r in memory.relate()} == every
+    monkeypatch.setattr('memory_node.asking.MAX_UNANCHORED', 1)
     with pytest.raises(InvalidValueError, match='neither subject nor object'):
         memory.relate(None, 'on', None)

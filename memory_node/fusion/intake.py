@@ -251,23 +251,23 @@ def _features(
 ) -> tuple[dict[int, Features], int]:
     """The usable features by place, and their length; what is not usable is refused."""
     found: dict[int, Features] = {}
-    for k, d in enumerate(detections):
-        if d.feature is None or k in refused:
-            continue
-        try:
-            with np.errstate(over='ignore'):  # beyond float32 is infinite
+    with np.errstate(over='ignore', invalid='ignore'):  # beyond float32 is infinite
+        for k, d in enumerate(detections):
+            if d.feature is None or k in refused:
+                continue
+            try:
                 feature = np.asarray(d.feature, dtype=np.float32)
-        except (TypeError, ValueError):
-            refused[k] = 'bad_type'
-            continue
-        if feature.ndim == 1 and feature.size == 0:
-            continue
-        if feature.ndim != 1 or (dim is not None and len(feature) != dim):
-            refused[k] = 'feature_dim'
-        elif not _usable(feature):
-            refused[k] = 'bad_feature'
-        else:
-            found[k] = feature
+            except (TypeError, ValueError):
+                refused[k] = 'bad_type'
+                continue
+            if feature.ndim == 1 and feature.size == 0:
+                continue
+            if feature.ndim != 1 or (dim is not None and len(feature) != dim):
+                refused[k] = 'feature_dim'
+            elif not _usable(feature):
+                refused[k] = 'bad_feature'
+            else:
+                found[k] = feature
     if dim is None and found:
         lengths = Counter(len(feature) for feature in found.values())
         dim = max(lengths, key=lambda n: (lengths[n], -n))
@@ -279,9 +279,7 @@ def _features(
 
 def _usable(feature: Features) -> bool:
     """Finite and not zero; a sum of squares says both unless it overflows."""
-    with np.errstate(over='ignore', invalid='ignore'):
-        square = float(np.dot(feature, feature))
-    if np.isfinite(square) and square > 1e-12:
+    if 1e-12 < float(np.dot(feature, feature)) < np.inf:
         return True
     wide = feature.astype(np.float64)
     return bool(np.isfinite(wide).all() and np.abs(wide).max() > 0)
@@ -305,7 +303,11 @@ def _evidence(
     feature = np.zeros((len(places), dim), np.float32)
     if features:
         wide = np.stack([features[k] for k in places if k in features]).astype(np.float64)
-        feature[has_feature] = normalized(wide / np.abs(wide).max(axis=1, keepdims=True))
+        squares = tree_sum(wide * wide)  # of float32 numbers: cannot overflow, but be very small
+        if squares.min() < 1e-30:
+            wide /= np.abs(wide).max(axis=1, keepdims=True)
+            squares = tree_sum(wide * wide)
+        feature[has_feature] = wide / np.sqrt(squares)[:, None]
     return Evidence(
         index=order,
         labels=[labels[k] for k in places],

@@ -52,6 +52,15 @@ class LabelBook:
         self._ids[label] = known
         return known
 
+    def forget_from(self, count: int) -> None:
+        """Forget all labels but the first `count`: nothing that used the others was written."""
+        if count >= len(self.names):
+            return
+        self._ids = {label: number for label, number in self._ids.items() if number < count}
+        for entries in (self.names, self.quoted, self._folded):
+            del entries[count:]
+        self._within.clear()
+
     def find(self, label: str) -> int | None:
         """Return the number of a label, or None if it was never seen."""
         return self._ids.get(label, self._ids.get(label.casefold()))

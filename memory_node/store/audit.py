@@ -73,10 +73,12 @@ _SHOWN = 5
 
 
 def store_id(database: Database, new: str) -> str:
-    """Return the identity of the store; `new` becomes it in a new file."""
+    """Return the identity of the store; `new` becomes it in a new file, empty: it has none yet."""
     found = database.rows("SELECT value FROM meta WHERE key = 'store_id'")
     if found:
         return str(found[0][0])
+    if database.readonly:
+        return ''
     with database.transaction() as connection:
         connection.execute("INSERT INTO meta VALUES ('store_id', ?)", (new,))
     return new

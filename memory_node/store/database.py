@@ -179,8 +179,11 @@ class Database:
         except apsw.Error as error:
             raise StoreError(f'cannot read {self.path!r}: {error}') from error
 
-    def copy_to(self, target: str) -> None:
+    def copy_to(self, target: str) -> int:
         """Write a consistent copy into a new file, without holding up writers.
+
+        Returns:
+            The last log line of the copy.
 
         Raises:
             StoreError: the target exists already or cannot be written.
@@ -189,19 +192,42 @@ class Database:
         if path.exists():
             raise StoreError(f'{str(path)!r} exists already, expected a new path')
         part = Path(f'{path}.part')
+        own = self.path == MEMORY or self.readonly
         try:
-            source = self.connection if self.path == MEMORY else apsw.Connection(self.path)
-            copy = apsw.Connection(str(part))
-            with copy.backup('main', source, 'main') as backup:
-                backup.step(-1)
-            copy.pragma('journal_mode', 'delete')
-            copy.close()
-            if source is not self.connection:
-                source.close()
+            part.unlink(missing_ok=True)
+            source = self.connection if own else apsw.Connection(self.path)
+            try:
+                copy = apsw.Connection(str(part))
+                with copy.backup('main', source, 'main') as backup:
+                    backup.step(-1)
+                copy.pragma('journal_mode', 'delete')
+                seq = int(copy.execute('SELECT coalesce(max(seq), 0) FROM log').get)
+                copy.close()
+            finally:
+                if not own:
+                    source.close()
+            opening.sync(part)
             os.replace(part, path)
+            opening.sync(path.parent)
         except (apsw.Error, OSError) as error:
             part.unlink(missing_ok=True)
             raise StoreError(f'cannot copy to {str(path)!r}: {error}') from error
+        return seq
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Everything read inside is of one moment, whatever a writer does meanwhile.
+
+        Raises:
+            StoreError: the file cannot be read.
+        """
+        self.rows('BEGIN')
+        try:
+            self.rows('SELECT 1 FROM sqlite_schema')
+            yield
+        finally:
+            with suppress(apsw.Error):
+                self.connection.execute('ROLLBACK')
 
     def close(self) -> None:
         """Write everything back into the one file and close it."""
@@ -227,8 +253,7 @@ def _create(target: Path) -> None:
         connection = apsw.Connection(str(new))
         _migrate(connection)
         connection.close()
-        with new.open('rb') as file:
-            os.fsync(file.fileno())
+        opening.sync(new)
         os.replace(new, target)
     except (apsw.Error, OSError) as error:
         raise StoreError(f'cannot create {str(target)!r}: {error}') from error

@@ -127,16 +127,39 @@ def require_no_leftovers(path: Path) -> None:
         raise DamagedStoreError(str(path), f'it is gone, but {log.name!r} is still there')
 
 
-def set_aside(path: Path) -> Path:
-    """Rename a damaged file and its companions; return its new name."""
+def set_aside(path: Path, successor: Path | None = None) -> Path:
+    """Rename a damaged file and its companions; return its new name.
+
+    Args:
+        path: the damaged file.
+        successor: takes its place; the name is at no moment without a file, so that a crash in
+            between never starts an empty memory.
+    """
     number = 1
-    while Path(f'{path}.damaged-{number}').exists():
+    while any(Path(f'{path}.damaged-{number}{end}').exists() for end in COMPANIONS):
         number += 1
     kept = Path(f'{path}.damaged-{number}')
-    for end in COMPANIONS:
-        with suppress(FileNotFoundError):
-            os.replace(f'{path}{end}', f'{kept}{end}')
+    if successor is not None:
+        with suppress(OSError):  # the file may be missing, or links may be: then it is renamed
+            os.link(path, kept)
+    for end in reversed(COMPANIONS):
+        if end or not kept.exists():
+            with suppress(FileNotFoundError):
+                os.replace(f'{path}{end}', f'{kept}{end}')
+    if successor is not None:
+        os.replace(successor, path)
+    with suppress(OSError):
+        sync(path.parent)
     return kept
+
+
+def sync(path: Path) -> None:
+    """Have what was written to a file, or the names in a folder, survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class FileLock:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import apsw
 import numpy as np
 
 from memory_node.config import CHRONOTOPE, Config
@@ -26,14 +27,17 @@ from memory_node.fusion.update import plan_update
 from memory_node.fusion.verdicts import numbered_changes
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
-from memory_node.store import edits, log, objects, stated
+from memory_node.store import audit, edits, log, objects, stated
 from memory_node.store.database import MEMORY, Database
-from memory_node.store.session import Session
+from memory_node.store.session import FeatureSpace, Session
+
+Progress = Callable[[int], None]
+"""Is told the log line up to which a replay has come."""
 
 _OBSERVATIONS = """
     SELECT object_id, verdict, reason, candidate_id, barred_by, label, score, x, y, z,
            size_x, size_y, size_z, qx, qy, qz, qw, position_cov, alternatives, track_id,
-           geometry_term, iou_term, feature_term, label_term, total, feature
+           geometry_term, iou_term, feature_term, label_term, total, feature, space
     FROM observation WHERE view_seq = ? ORDER BY id
 """
 DERIVED = (
@@ -44,10 +48,22 @@ DERIVED = (
 
 
 class Replay:
-    """Replays the log of one store into a session on an empty one."""
+    """Replays the log of one store into a session on an empty one.
 
-    def __init__(self, source: Database, target: Session) -> None:
+    Attributes:
+        seq: the log line up to which it has come.
+    """
+
+    def __init__(
+        self, source: Database, target: Session, progress: Progress | None = None
+    ) -> None:
         self._source, self._target = source, target
+        self._progress = progress
+        self.seq = 0
+        self._spaces = {
+            number: FeatureSpace(number, name, dimension)
+            for number, name, dimension in source.rows('SELECT id, name, dimension FROM feature_space')
+        }
         self._configs = {
             number: Config.of(_as_settings(json.loads(text)))
             for number, text in source.rows('SELECT hash, settings FROM config')
@@ -59,12 +75,20 @@ class Replay:
         Raises:
             StoreError: the log does not say what the arithmetic gives; names the line.
         """
+        with self._target.database.transaction() as connection:
+            connection.executemany(
+                'INSERT INTO feature_space VALUES (?, ?, ?)',
+                [(s.id, s.name, s.dimension) for s in self._spaces.values()],
+            )
         for view, lines in self._groups():
             if view is not None:
                 self._replay_view(view, lines)
             else:
                 for line in lines:
                     self._replay_line(line)
+            self.seq = self._target.seq
+            if self._progress is not None:
+                self._progress(self.seq)
 
     def _groups(self) -> Iterator[tuple[Change | None, list[Change]]]:
         """Each view with the changes that perception made of it; other lines alone."""
@@ -89,20 +113,18 @@ class Replay:
                 yield None, [line]
 
     def _replay_view(self, line: Change, lines: list[Change]) -> None:
-        session, world = self._target, self._target.engine.world
+        session = self._target
         row = self._source.rows(
             'SELECT sensor, clock, map_id, sensor_pose, scope, config FROM view WHERE seq = ?',
             (line.seq,),
         )[0]
+        observations = self._source.rows(_OBSERVATIONS, (line.seq,))
         config = self._configs[row[5]]
-        if config != session.config:
-            other = config.feature_space != session.config.feature_space
-            session.use(config)
-            if other or config.profile == CHRONOTOPE:
-                session.load()
+        self._switch(config, observations)
+        world = session.engine.world
         map_number = world.map_number(row[2])
         look = Look(line.seq, line.stamp_ns, *objects.look_geometry(row[3]), map_number)
-        plan = self._plan(look, config)
+        plan = self._plan(observations, look, config)
         asked = edits.Asked(
             line.seq + 1 + len([c for c in lines if c.kind is not ChangeKind.RESTORED]),
             line.stamp_ns, line.recorded_ns, log.PERCEPTION,
@@ -120,10 +142,24 @@ class Replay:
             edit.apply()
         session.done(plan, line.seq + len(lines))
 
-    def _plan(self, look: Look, config: Config) -> Plan:
+    def _switch(self, config: Config, observations: list[tuple[Any, ...]]) -> None:
+        """Go on with the settings and the feature space under which a view was judged.
+
+        Which space that was, the features that were kept of it say; settings alone do not, as a
+        view may have named it, and the file may have had it before.
+        """
+        session = self._target
+        used = {row[26] for row in observations if row[26] is not None}
+        space = session.space if not used else self._spaces[used.pop()]
+        anew = config.profile != session.config.profile
+        if config != session.config:
+            session.use(config)
+        if anew or space.id != session.space.id:
+            session.load(space)
+
+    def _plan(self, rows: list[tuple[Any, ...]], look: Look, config: Config) -> Plan:
         """The stored verdicts of a view as a plan."""
         engine = self._target.engine
-        rows = self._source.rows(_OBSERVATIONS, (look.seq,))
         dim = self._target.space.dimension or 0
         evidence = evidence_of(rows, config, engine.world.features.dim or dim)
         label = np.array([engine.world.labels.intern(row[5]) for row in rows], dtype=np.int32)
@@ -248,22 +284,27 @@ def evidence_of(rows: list[tuple[Any, ...]], config: Config, dim: int) -> Eviden
     )
 
 
-def replayed(source: Database, config: Config) -> Session:
+def replayed(source: Database, config: Config, progress: Progress | None = None) -> Session:
     """Replay a store into a new one in memory.
 
     Raises:
         StoreError: the log contradicts itself; names the line.
     """
     session = Session(Database(MEMORY), config)
-    Replay(source, session).run()
+    Replay(source, session, progress).run()
     return session
 
 
-def differences(source: Database, config: Config) -> list[str]:
+def findings(source: Database, config: Config, progress: Progress | None = None) -> list[str]:
+    """All that is wrong with a file: what `audit.check` finds; if nothing, `differences` too."""
+    return audit.check(source) or differences(source, config, progress)
+
+
+def differences(source: Database, config: Config, progress: Progress | None = None) -> list[str]:
     """Where the derived tables are not what the log gives; empty when they are."""
     try:
-        session = replayed(source, config)
-    except (StoreError, KeyError, ValueError, TypeError) as error:
+        session = replayed(source, config, progress)
+    except (StoreError, LookupError, ValueError, TypeError) as error:
         return [f'the log cannot be replayed: {error}']
     findings = []
     for table in DERIVED:
@@ -284,15 +325,20 @@ def rebuild(session: Session) -> None:
     fresh = replayed(session.database, session.config)
     with session.database.transaction() as connection:
         connection.execute('PRAGMA defer_foreign_keys = ON')
-        for table in reversed(DERIVED):
-            connection.execute(f'DELETE FROM {table}')
-        for table in DERIVED:
-            rows = fresh.database.rows(f'SELECT * FROM {table}')
-            if rows:
-                marks = ', '.join('?' * len(rows[0]))
-                connection.executemany(f'INSERT INTO {table} VALUES ({marks})', rows)
+        put_derived(connection, fresh.database)
     fresh.database.close()
     session.load()
+
+
+def put_derived(connection: apsw.Connection, source: Database) -> None:
+    """Replace all derived rows by those of another store, within a transaction."""
+    for table in reversed(DERIVED):
+        connection.execute(f'DELETE FROM {table}')
+    for table in DERIVED:
+        rows = source.rows(f'SELECT * FROM {table}')
+        if rows:
+            marks = ', '.join('?' * len(rows[0]))
+            connection.executemany(f'INSERT INTO {table} VALUES ({marks})', rows)
 
 
 def _view_of(line: Change, row: tuple[Any, ...]) -> View:

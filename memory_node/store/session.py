@@ -49,10 +49,10 @@ class Session:
         self._config_hash = audit.write_config(self.database, config)
         self._feature_type = '<f4' if config.profile == CHRONOTOPE else '<f2'
 
-    def load(self) -> None:
-        """Read the engine anew."""
+    def load(self, space: FeatureSpace | None = None) -> None:
+        """Read the engine anew, with the features of a space; None: that of the settings."""
         database, config = self.database, self.config
-        self.space = self._choose_space(config.feature_space)
+        self.space = space or self._choose_space(config.feature_space)
         numbers = audit.last_numbers(database)
         self.seq, object_id, self.observation_id, self.newest_ns = numbers
         world = objects.load_world(database, self.space.id, self.space.dimension)
@@ -135,6 +135,16 @@ class Session:
         self.observation_id += len(plan.evidence)
         self.newest_ns = max(self.newest_ns, plan.look.stamp_ns)
         self.advance(seq)
+
+    def undone(self) -> None:
+        """A transaction was not committed: the working set is again what the file says.
+
+        A plan changes nothing but the labels, which it numbers; profile chronotope changes all.
+        """
+        if self.config.profile == CHRONOTOPE:
+            self.load(self.space)
+        else:
+            self.engine.world.labels.forget_from(self._labels_written)
 
     def advance(self, seq: int) -> None:
         """The log was committed up to this line."""

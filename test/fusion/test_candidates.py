@@ -52,7 +52,7 @@ def overlapping_by_brute_force(
         for place in range(len(center))
         for row in world.live_rows().tolist()
         if all(
-            abs(r['center'][row, k] - center[place, k]) - r['half'][row, k] - half[place, k]
+            abs(r['hull_center'][row, k] - center[place, k]) - r['half'][row, k] - half[place, k]
             <= margin_m
             for k in range(3)
         )
@@ -106,6 +106,7 @@ class Machine(RuleBasedStateMachine):
         rows = self.some(count)
         sign = self.random.choice([-1, 1], (len(rows), 3))
         self.world.records['center'][rows] += sign * step
+        self.world.records['hull_center'][rows] = self.world.records['center'][rows]
         self.index.update(rows)
 
     @rule(count=st.integers(1, 3), side=st.sampled_from(SIDES_M))

@@ -16,8 +16,9 @@ from memory_node.fusion.world import World
 
 def barred(stones: Tombstones, world: World, map_number: int, *detections: object) -> list[bool]:
     evidence, label = evidence_of(world, *detections)  # type: ignore[arg-type]
-    bars = stones.bars(evidence, label, map_number, 0.25)
-    return bars[np.argsort(evidence.index)].tolist()  # in the order in which they were given
+    bars = stones.barring(evidence, label, map_number, 0.25)
+    order = np.argsort(evidence.index).tolist()  # in which they were given
+    return [bars[k] is not None for k in order]
 
 
 def stone(world: World, label: str = 'mug', number: int = 0) -> Tombstone:
@@ -48,7 +49,7 @@ def test_the_cell_is_centred_on_where_it_lay(offset: tuple, expected: bool) -> N
 def test_only_the_same_label_in_the_same_map_is_barred() -> None:
     world = World()
     stones = Tombstones()
-    stones.add(stone(world, 'Mug', number=1))
+    stones.put(stone(world, 'Mug', number=1))
     mug, cup, away = seen('mug', (1, 2, 3)), seen('cup', (1, 2, 3)), seen('mug', (5, 2, 3))
     assert barred(stones, world, 1, cup, mug, away) == [False, True, False]
     assert barred(stones, world, 0, cup, mug, away) == [False, False, False]

@@ -99,16 +99,16 @@ CREATED = "kind = 'CREATED'"
         ),
         (
             'UPDATE object SET version_seq = 1 WHERE id = 2',
-            'objects whose version is not their last change: 2',
+            'objects whose version is not their last change in kind: 2',
         ),
         (
             'UPDATE log SET object_id = NULL WHERE object_id = 2',
-            'objects whose version is not their last change: 2',
+            'objects whose version is not their last change in kind: 2',
         ),
-        ('DELETE FROM tombstone', 'forgotten objects without a tombstone: 4'),
+        ('DELETE FROM tombstone', 'forgotten objects without a tombstone that bars: 4'),
         (
             "UPDATE object SET state = 'forgotten' WHERE id = 2",
-            'forgotten objects without a tombstone: 2',
+            'forgotten objects without a tombstone that bars: 2',
         ),
         ('UPDATE observation SET view_seq = 12345 WHERE id = 1', 'refers to a row that view'),
         ("UPDATE view SET config = 'gone'", 'refers to a row that config does not have'),

@@ -109,7 +109,9 @@ def test_every_verdict_is_read_back_with_its_terms(tmp_path: Path) -> None:
     with SpatialMemory.open(path) as memory:
         for object_id, verdicts in told.items():
             history = sorted(memory.history(object_id), key=lambda o: o.id)
-            read = [Verdict(o.verdict, o.object_id, o.reason, o.terms) for o in history]
+            read = [
+                Verdict(o.verdict, o.object_id, o.reason, o.terms, o.candidate_id) for o in history
+            ]
             assert read == verdicts
             assert all(isinstance(o.verdict, VerdictKind) for o in history)
 

@@ -17,7 +17,7 @@ from views import FORWARD, observe_all, seen, stream, view
 from memory_node import Pose, Query, SpatialMemory
 from memory_node.fusion.world import World
 from memory_node.model import State
-from memory_node.store import objects
+from memory_node.store import kept_out, objects
 from memory_node.store.database import Database
 
 VIEWS = 60
@@ -46,8 +46,8 @@ def test_the_working_set_is_equal_before_and_after_a_reopen(tmp_path: Path, seed
     path = str(tmp_path / 'memory.db')
     with SpatialMemory.open(path) as memory:
         observe_all(memory, stream(seed, VIEWS))
-        world = memory._world
-        read = objects.load_world(memory._database)
+        world, space = memory._session.engine.world, memory._session.space
+        read = objects.load_world(memory._database, space.id, space.dimension)
         rows = world.live_rows()
         assert len(rows) == read.count > 20
         for name in (world.records.dtype.names or ())[:]:
@@ -165,7 +165,7 @@ def test_the_last_look_is_that_of_its_view(tmp_path: Path) -> None:
     with SpatialMemory.open(':memory:') as memory:
         memory.observe(view(1000, seen(), sensor_pose=pose))
         memory.observe(view(1000.1, seen(), sensor_pose=pose))
-        world = objects.load_world(memory._database)
+        world = objects.load_world(memory._database, 0, None)
     assert world.records['look_seq'][0] == 1
     assert world.records['look_position'][0].tolist() == [1.0, 2.0, 3.0]
     assert world.records['look_axis'][0].tolist() == [1.0, 0.0, 0.0]
@@ -175,16 +175,18 @@ def test_tombstones_are_read_back(tmp_path: Path) -> None:
     with SpatialMemory.open(':memory:') as memory:
         memory.observe(view(1000, seen('mug', (1, 2, 3)), seen('cup', (5, 0, 0)), map_id='A'))
         memory.forget(2)
-        [stone] = objects.load_tombstones(memory._database, memory._world)
-    assert (stone.object_id, stone.center.tolist()) == (2, [1.0, 2.0, 3.0])
-    assert memory._world.labels.names[stone.label] == 'mug'
-    assert memory._world.maps[stone.map_number] == 'A'
+        world = memory._session.engine.world
+        stone = kept_out.load_tombstones(memory._database, world, 0).get(2)
+    assert stone is not None and stone.center.tolist() == [1.0, 2.0, 3.0]
+    assert world.labels.names[stone.label] == 'mug'
+    assert world.maps[stone.map_number] == 'A'
 
 
 def test_an_empty_file_is_an_empty_world() -> None:
     database = Database(':memory:')
-    world = objects.load_world(database)
+    world = objects.load_world(database, 0, None)
     assert world.count == 0
     assert objects.read_object(database, 1) is None
-    assert objects.load_tombstones(database, world) == []
+    assert kept_out.load_tombstones(database, world, 0).get(1) is None
+    assert len(kept_out.load_rejections(database, world)) == 0
     database.close()
