@@ -236,8 +236,9 @@ class Asking(OpenStore):
             StoreError: the file exists already or cannot be written.
         """
         with self._opened():
-            pass
-        return self._database.copy_to(path)
+            if self._database.reads_alone:
+                return self._database.copy_to(path)
+        return self._database.copy_to(path)  # on a connection of its own, as others write
 
 
 def _id(obj: MemoryObject) -> int:

@@ -179,6 +179,11 @@ class Database:
         except apsw.Error as error:
             raise StoreError(f'cannot read {self.path!r}: {error}') from error
 
+    @property
+    def reads_alone(self) -> bool:
+        """Whether a copy is made on the one connection there is."""
+        return self.path == MEMORY or self.readonly
+
     def copy_to(self, target: str) -> int:
         """Write a consistent copy into a new file, without holding up writers.
 
@@ -192,7 +197,7 @@ class Database:
         if path.exists():
             raise StoreError(f'{str(path)!r} exists already, expected a new path')
         part = Path(f'{path}.part')
-        own = self.path == MEMORY or self.readonly
+        own = self.reads_alone
         try:
             part.unlink(missing_ok=True)
             source = self.connection if own else apsw.Connection(self.path)
