@@ -13,6 +13,7 @@ import apsw
 from memory_node import checks
 from memory_node.config import Config, tunables
 from memory_node.errors import InvalidValueError
+from memory_node.fusion.engine import Plan
 from memory_node.fusion.intake import view_problem
 from memory_node.fusion.verdicts import numbered_changes, verdicts_of
 from memory_node.model import Change, Commit, Verdict, VerdictKind, View

@@ -54,15 +54,15 @@ class Replay:
         seq: the log line up to which it has come.
     """
 
-    def __init__(
-        self, source: Database, target: Session, progress: Progress | None = None
-    ) -> None:
+    def __init__(self, source: Database, target: Session, progress: Progress | None = None) -> None:
         self._source, self._target = source, target
         self._progress = progress
         self.seq = 0
         self._spaces = {
             number: FeatureSpace(number, name, dimension)
-            for number, name, dimension in source.rows('SELECT id, name, dimension FROM feature_space')
+            for number, name, dimension in source.rows(
+                'SELECT id, name, dimension FROM feature_space'
+            )
         }
         self._configs = {
             number: Config.of(_as_settings(json.loads(text)))
