@@ -24,10 +24,12 @@ from memory_node.model import (
     Query,
     Relation,
     RelationKind,
+    State,
 )
 from memory_node.opened import OpenStore
-from memory_node.recall import explain
+from memory_node.recall import explain, page
 from memory_node.recall import query as recall
+from memory_node.recall.page import Page
 from memory_node.scene.relations import relations_about
 from memory_node.store import audit, log, objects, stated
 from memory_node.store.rebuild import findings
@@ -56,6 +58,36 @@ class Asking(OpenStore):
         with self._opened() as session:
             world = session.engine.world
             return sorted((world.view(row) for row in world.live_rows().tolist()), key=_id)
+
+    def page(
+        self,
+        after_id: int = 0,
+        limit: int = MAX_LIMIT,
+        states: Iterable[State] = (),
+        ids: Iterable[int] | None = None,
+        stated: bool = False,
+    ) -> Page:
+        """Live objects by id, as they all were at one log line. The memory is held but briefly.
+
+        Args:
+            after_id: only objects with a larger id.
+            limit: at most so many, 1 or more.
+            states: only objects in these states; empty: whatever their state.
+            ids: only these objects, those of them that are live; None: all.
+            stated: also read what was stated of their relations.
+        """
+        with self._opened() as session:
+            world = session.engine.world
+            rows, total = page.rows_of(world, after_id, limit, list(states), ids)
+            told = []
+            if stated:
+                told = _stated.relations_of(self._database, world.records['id'][rows].tolist())
+            return Page(world, rows, total, session.seq, session.newest_ns, told)
+
+    def named(self, text: str) -> list[int]:
+        """Ids of the live objects whose label a text names, ascending."""
+        with self._opened() as session:
+            return page.named(session.engine.world, checks.text('text', text))
 
     @property
     def object_count(self) -> int:

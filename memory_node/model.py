@@ -343,7 +343,7 @@ class Order(_Word):
     SALIENT = 'salient'
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Query:
     """What is asked of the memory; each filter left at its default is off.
 

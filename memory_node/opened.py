@@ -145,9 +145,10 @@ class OpenStore:
                 raise ClosedError(f'the memory {self._database.path!r} has been closed')
             yield self._session
 
-    def _patiently(self, call: Callable[[], _T]) -> _T:
+    def _patiently(self, call: Callable[[], _T], wait: bool = True) -> _T:
         """Try again while another program holds the file's lock; others get their turn between."""
-        attempts = 1 + int(self.config.busy_wait_s / (RETRY_S + BUSY_TIMEOUT_MS / 1e3))
+        pause_s = RETRY_S + BUSY_TIMEOUT_MS / 1e3
+        attempts = 1 + int(self.config.busy_wait_s / pause_s) if wait else 1
         for left in range(attempts, 0, -1):
             try:
                 with self._opened():

@@ -28,13 +28,14 @@ CALLER = 'caller'
 class Telling(OpenStore):
     """The half of SpatialMemory that writes. Each call is one transaction."""
 
-    def observe(self, view: View, recorded_ns: int | None = None) -> Commit:
+    def observe(self, view: View, recorded_ns: int | None = None, wait: bool = True) -> Commit:
         """Judge a view and put it on disk, in one transaction.
 
         Args:
             view: what a sensor saw. A malformed detection in it is refused alone.
             recorded_ns: when the memory learned it; None: the stamp of the view. A view stamped
                 more than `max_future_s` after it is refused as a whole.
+            wait: for a file that another program has locked, up to `busy_wait_s`; False: not at all.
 
         Returns:
             A verdict per detection in their order, and the changes.
@@ -44,7 +45,7 @@ class Telling(OpenStore):
             StoreError: nothing of the view was written, and the memory is as it was before.
             ClosedError: the memory was closed.
         """
-        return self._patiently(lambda: self._observe(view, recorded_ns))
+        return self._patiently(lambda: self._observe(view, recorded_ns), wait)
 
     def _observe(self, view: View, recorded_ns: int | None) -> Commit:
         session = self._session

@@ -138,6 +138,13 @@ class World:
         """Return the rows of all live objects, ascending."""
         return np.flatnonzero(self.alive[: self.count])
 
+    def rows_after(self, object_id: int) -> Rows:
+        """Return the rows of the live objects with a larger id, by id."""
+        rows = self._row_of_id[object_id + 1 :]
+        rows = rows[rows >= 0]
+        found: Rows = rows[self.alive[rows]]
+        return found
+
     @property
     def live_count(self) -> int:
         """Number of live objects."""

@@ -104,7 +104,7 @@ MALFORMED = {
     'state': ('query', {'states': ['lost']}, 'INVALID_REQUEST'),
     'long text': ('query', {'text': 'x' * 5000}, 'INVALID_REQUEST'),
     'relation': ('relate', {'relation': 'beyond', 'object': 'cup'}, 'INVALID_REQUEST'),
-    'both open': ('relate', {'relation': 'on'}, 'INVALID_REQUEST'),
+    'relate limit': ('relate', {'object': 'cup', 'limit': -1}, 'INVALID_REQUEST'),
     'id and text': ('relate', {'object_id': 1, 'object': 'cup'}, 'INVALID_REQUEST'),
     'relation of nothing': ('relate', {'object_id': 999}, 'UNKNOWN_OBJECT'),
     'forget 0': ('forget', {'object_id': 0}, 'UNKNOWN_OBJECT'),

@@ -322,7 +322,9 @@ def test_the_empty_request_asks_for_everything() -> None:
 def test_a_full_request() -> None:
     request = srv.Query.Request(text='mug', radius_m=2.0, states=['forgotten'], limit=3)
     query = conversions.query_from_request(over_the_wire(request), (1.0, 2.0, 3.0))
-    assert query == model.Query('mug', (1.0, 2.0, 3.0), 2.0, ('forgotten',), 3)
+    assert query == model.Query(
+        'mug', near_m=(1.0, 2.0, 3.0), radius_m=2.0, states=('forgotten',), limit=3
+    )
 
 
 @pytest.mark.parametrize('radius_m', [math.nan, -1.0, math.inf])

@@ -1,0 +1,121 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Many objects as they were at one log line, for whoever shows them: see `SpatialMemory.page`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from memory_node.config import Config
+from memory_node.fusion.candidates import CandidateIndex
+from memory_node.fusion.world import STATE_CODE, Records, Rows, World
+from memory_node.model import MemoryObject, Relation, State
+from memory_node.recall.words import label_score
+from memory_node.scene.relations import relations_about
+
+_BLOCK = 4096
+_RELATED = 50
+"""Objects whose relations are found at once."""
+
+
+class Page:
+    """Objects by id, all as they were at one log line.
+
+    It holds a copy of their records, and makes objects of them only while it is iterated: so the
+    memory need not be held meanwhile, and whoever iterates may take breaks.
+
+    Attributes:
+        seq: the log line. stamp_ns: newest stamp of a view up to there; 0: none.
+        total: objects that pass, whatever the limit; truncated: not all of them are here.
+        stated: the relations that somebody stated of these objects, if they were asked for.
+    """
+
+    def __init__(
+        self, world: World, rows: Rows, total: int, seq: int, stamp_ns: int,
+        stated: Sequence[Relation] = (),
+    ) -> None:  # fmt: skip
+        """Copy the records; call it with the memory held."""
+        self.seq, self.stamp_ns, self.total, self.stated = seq, stamp_ns, total, stated
+        self.truncated = total > len(rows)
+        self._world = world
+        self._records: Records = world.records[rows]
+        spilled = world.more_labels
+        self._more = {
+            k: dict(spilled[row]) for k, row in enumerate(rows.tolist()) if row in spilled
+        }
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[MemoryObject]:
+        world = self._world  # its labels and maps are only ever added to
+        for k, record in enumerate(self._records):
+            yield world.as_object(record, world.masses_of(record, self._more.get(k, {})))
+
+    @property
+    def ids(self) -> list[int]:
+        """Ids of the objects, ascending."""
+        found: list[int] = self._records['id'].tolist()
+        return found
+
+    def relations(self, config: Config) -> Iterator[Relation]:
+        """Relations between these objects: those of their geometry, subject by subject; stated ones.
+
+        Args:
+            config: of the memory; says what is near, and what lies on what.
+        """
+        world = World()
+        world.off_center = self._world.off_center
+        world.records, world.count = self._records, len(self)
+        world.alive = np.ones(len(self), bool)
+        index = CandidateIndex(world)
+        for first in range(0, len(self), _RELATED):
+            rows = np.arange(first, min(first + _RELATED, len(self)))
+            subjects = set(self._records['id'][rows].tolist())
+            for relation in relations_about(world, index, rows, config):
+                if relation.subject_id in subjects:
+                    yield relation
+        here = set(self.ids)
+        yield from (r for r in self.stated if r.subject_id in here and r.object_id in here)
+
+
+def rows_of(
+    world: World, after_id: int, limit: int, states: Iterable[State], ids: Iterable[int] | None
+) -> tuple[Rows, int]:
+    """Return the first rows by id of live objects that pass, and how many pass.
+
+    Args:
+        world: the live objects.
+        after_id: only those with a larger id.
+        limit: at most so many rows.
+        states: only those in these states; empty: whatever their state.
+        ids: only these; None: all.
+    """
+    if ids is None:
+        rows = world.rows_after(after_id)
+    else:
+        numbers = sorted({int(i) for i in ids if i > after_id})
+        rows = np.array([r for i in numbers if (r := world.row_of(i)) is not None], np.int64)
+    codes = [STATE_CODE[state] for state in states]
+    if not codes:
+        return rows[:limit], len(rows)
+    found, total = [], 0
+    for start in range(0, len(rows), _BLOCK):
+        block = rows[start : start + _BLOCK]
+        block = block[np.isin(world.records['state'][block], codes)]
+        if total < limit:
+            found.append(block)
+        total += len(block)
+    return (np.concatenate(found)[:limit] if found else rows), total
+
+
+def named(world: World, text: str) -> list[int]:
+    """Return the ids of the live objects whose label the text names, ascending."""
+    scores = [label_score(text, name) for name in world.labels.names]
+    wanted = np.flatnonzero(np.array(scores, dtype=np.float64) > 0)
+    live = world.records[['id', 'label']][world.live_rows()]
+    found: list[int] = np.sort(live['id'][np.isin(live['label'], wanted)]).tolist()
+    return found
