@@ -320,6 +320,11 @@ class NodeConfig:
         'node in a namespace in a folder of that name below it.',
         read_only=True,
     )
+    recover: bool = tunable(
+        False,
+        'Set a damaged file aside under a new name and start empty, instead of refusing to start.',
+        read_only=True,
+    )
     map_frame: str = tunable('map', 'Frame in which everything is remembered.', read_only=True)
     map_id: str = tunable('', 'Identity of the map, stored with every view.', read_only=True)
     autostart: bool = tunable(

@@ -118,13 +118,17 @@ class SpatialMemoryNode(LifecycleNode):
             try:
                 if not self._settings.node.database:  # a folder that was named must be there
                     Path(self._path).parent.mkdir(parents=True, exist_ok=True)
-                self._memory = SpatialMemory.open(self._path, self._settings.core)
+                self._memory = SpatialMemory.open(
+                    self._path, self._settings.core, recover=self._settings.node.recover
+                )
             except (SpatialMemoryError, OSError) as error:
                 self.get_logger().error(f'cannot open the memory: {error}')
                 return TransitionCallbackReturn.FAILURE
             self.get_logger().info(
                 f'{self._path}: {self._memory.object_count} objects, log line {self._memory.seq}'
             )
+            for notice in self._memory.notices:
+                self.get_logger().warning(notice)
             return super().on_configure(state)
 
     @reported
