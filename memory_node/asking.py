@@ -65,7 +65,7 @@ class Asking(OpenStore):
         limit: int = MAX_LIMIT,
         states: Iterable[State] = (),
         ids: Iterable[int] | None = None,
-        stated: bool = False,
+        relations: bool = False,
     ) -> Page:
         """Live objects by id, as they all were at one log line. The memory is held but briefly.
 
@@ -74,14 +74,13 @@ class Asking(OpenStore):
             limit: at most so many, 1 or more.
             states: only objects in these states; empty: whatever their state.
             ids: only these objects, those of them that are live; None: all.
-            stated: also read what was stated of their relations.
+            relations: for `Page.relations`: also read what was stated.
         """
         with self._opened() as session:
             world = session.engine.world
             rows, total = page.rows_of(world, after_id, limit, list(states), ids)
-            told = []
-            if stated:
-                told = _stated.relations_of(self._database, world.records['id'][rows].tolist())
+            about = set(world.records['id'][rows].tolist()) if relations else set()
+            told = stated.relations_of(self._database, about)
             return Page(world, rows, total, session.seq, session.newest_ns, told)
 
     def named(self, text: str) -> list[int]:

@@ -5,21 +5,27 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from memory_node.config import Config
-from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.world import Rows, World
-from memory_node.model import Relation, RelationKind
+from memory_node.model import Floats, Relation, RelationKind
 from memory_node.scene import boxes
 
 DIGITS = 9
 """Distances are rounded to this many digits before they are compared."""
 
 
-def relations_about(
-    world: World, index: CandidateIndex, rows: Rows, config: Config
-) -> list[Relation]:
+class Boxes(Protocol):
+    """Where boxes are; see CandidateIndex."""
+
+    def overlapping(self, center: Floats, half: Floats, margin_m: float) -> tuple[np.ndarray, Rows]:
+        """Find pairs of boxes that overlap once the stored ones are grown by a margin."""
+
+
+def relations_about(world: World, index: Boxes, rows: Rows, config: Config) -> list[Relation]:
     """All relations in which one of the given objects is the subject or the object.
 
     near: centres within `near_m`, both ways. on: the footprints overlap, the bottom of the subject
