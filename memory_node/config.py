@@ -350,6 +350,28 @@ class NodeConfig:
         high=100000,
         read_only=True,
     )
+    sensors: tuple[str, ...] = tunable(
+        (),
+        'Sensors that have topics of their own, NAME/detections and NAME/detections_vision, '
+        'beside those without a name.',
+        read_only=True,
+    )
+    class_names_file: str = tunable(
+        '',
+        'YAML file with the names of the class ids on detections_vision, for example 56: chair; '
+        '~ is expanded. Empty: the ids are the names.',
+        read_only=True,
+    )
+    scene_max_objects: int = tunable(
+        2000, 'Objects on ~/scene and ~/objects_vision, those of the lowest ids.', low=1,
+        high=100000,
+    )  # fmt: skip
+    marker_max_objects: int = tunable(
+        2000, 'Objects that are shown on ~/markers, those of the lowest ids.', low=1, high=100000
+    )
+    marker_relations: bool = tunable(
+        False, 'Show relations on ~/markers too, as lines between the objects.'
+    )
 
     def __post_init__(self) -> None:
         _check(self)
