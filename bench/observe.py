@@ -1,24 +1,29 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""How fast is `observe`, beside a bare SQLite write of the same rows?
+"""How fast is the memory, beside a bare SQLite write of the same rows in the same run?
 
-    scripts/env python bench/observe.py --objects 1000 10000 --views 1000
+    scripts/env python bench/observe.py --objects 1000 10000 100000 --out observe.json
 
-A world of N objects is swept twice, then views of 20 detections with 512-d features follow; 5 % of
-the detections are new things. All on one core, durable as `process`. The bare write puts the same
-rows into the same tables with the same transactions and nothing else.
+A world of N objects is swept three times, then views of 20 detections with 512-d features follow,
+in which 5 % of the detections are new things. All on one core, durable as `process`. The bare write
+puts the same rows into the same tables with the same transactions, and does nothing else. Each
+size runs in a process of its own, which opens the store again to measure opening, questions and
+memory.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import platform
-import resource
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +34,10 @@ from rich.progress import track
 from rich.table import Table
 from workload import BOX, FRAME, Det, World
 
-from memory_node import Config, Detection, Pose, SpatialMemory, View
+from memory_node import Config, Detection, Pose, Query, SpatialMemory, View
 
 NEW_SHARE = 0.05
+SWEEPS = 3
 BARE_TABLES = ('log', 'view', 'observation')
 
 
@@ -51,8 +57,9 @@ class Stream:
         self.rng = np.random.default_rng(3)
         self.number = 0
 
-    def sweep(self) -> list[View]:
-        return [self._view(frame) for frame in self.world.sweep()]
+    def sweep(self) -> Iterator[View]:
+        for frame in self.world.sweep():
+            yield self._view(frame)
 
     def next(self) -> View:
         start = int(self.rng.integers(0, self.known - FRAME))
@@ -75,36 +82,77 @@ class Stream:
 
 
 def measure(objects: int, views: int, folder: Path) -> dict[str, Any]:
-    """Time `views` calls of observe on a memory of `objects` objects."""
+    """All figures of one size."""
     path = folder / f'observe_{objects}.db'
+    config = Config(max_age_s=0.0)
     stream = Stream(objects)
-    memory = SpatialMemory.open(str(path), Config(max_age_s=0.0))
-    for view in track([*stream.sweep(), *stream.sweep()], f'{objects} objects'):
+    memory = SpatialMemory.open(str(path), config)
+    total = SWEEPS * -(-objects // FRAME)
+    sweeps = (view for _ in range(SWEEPS) for view in stream.sweep())
+    for view in track(sweeps, f'{objects:,} objects', total, console=Console(stderr=True)):
         memory.observe(view)
     first = memory.seq
     prepared = [stream.next() for _ in range(views)]
-    memory.observe(stream.next())
+    gc.freeze()
     walls, cpu = [], time.process_time()
     for view in prepared:
         start = time.perf_counter()
         memory.observe(view)
         walls.append(time.perf_counter() - start)
     cpu = time.process_time() - cpu
-    count = len(memory.objects())
     memory.close()
     bare = bare_write(path, first, folder / f'bare_{objects}.db')
-    detections = views * FRAME
-    ms = np.array(walls) * 1e3
     return {
-        'objects': objects, 'views': views, 'objects_after': count,
-        'detections_per_s': round(detections / sum(walls)),
-        'p50_ms': round(float(np.percentile(ms, 50)), 3),
-        'p99_ms': round(float(np.percentile(ms, 99)), 3),
-        'cpu_ms_per_view': round(cpu / views * 1e3, 3),
-        'bare_p50_ms': bare['p50_ms'], 'bare_cpu_ms_per_view': bare['cpu_ms_per_view'],
+        'objects': objects, 'views': views,
+        'detections_per_s': round(views * FRAME / sum(walls)),
+        'observe_p50_ms': percentile(walls, 50), 'observe_p99_ms': percentile(walls, 99),
+        'observe_cpu_ms': round(cpu / views * 1e3, 3),
+        'bare_p50_ms': bare['p50_ms'], 'bare_cpu_ms': bare['cpu_ms_per_view'],
         'cpu_ratio': round(cpu / views * 1e3 / bare['cpu_ms_per_view'], 1),
-        'rss_mb': resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        **measure_reading(path, config, stream),
     }  # fmt: skip
+
+
+def measure_reading(path: Path, config: Config, stream: Stream) -> dict[str, Any]:
+    """Opening the store, near and semantic questions, resident memory of a fresh process."""
+    start = time.perf_counter()
+    memory = SpatialMemory.open(str(path), config)
+    opened = time.perf_counter() - start
+    rng = np.random.default_rng(5)
+    near, semantic = [], []
+    for k in rng.integers(0, stream.known, 500).tolist():
+        point = tuple(stream.world.pos[k].tolist())
+        start = time.perf_counter()
+        memory.query(Query(near_m=point, radius_m=2.0))
+        near.append(time.perf_counter() - start)
+    for k in rng.integers(0, stream.known, 20).tolist():
+        start = time.perf_counter()
+        memory.query(Query(feature=stream.world.feat[k]))
+        semantic.append(time.perf_counter() - start)
+    memory.close()
+    return {
+        'open_s': round(opened, 3),
+        'near_p50_ms': percentile(near, 50), 'near_p99_ms': percentile(near, 99),
+        'semantic_p50_ms': percentile(semantic, 50),
+        'file_mb': path.stat().st_size // 2**20, 'rss_mb': rss_mb_of_opening(path),
+    }  # fmt: skip
+
+
+def rss_mb_of_opening(path: Path) -> int:
+    """Resident memory of a process that has only opened the store."""
+    program = (
+        'import sys; from memory_node import SpatialMemory; m = SpatialMemory.open(sys.argv[1]); '
+        "print([line for line in open('/proc/self/status') if line.startswith('VmRSS')][0])"
+    )
+    done = subprocess.run(
+        [sys.executable, '-c', program, str(path)], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout.split()[1]) // 1024
+
+
+def percentile(seconds: list[float], share: int) -> float:
+    """A percentile in milliseconds."""
+    return round(float(np.percentile(np.array(seconds) * 1e3, share)), 3)
 
 
 def bare_write(source: Path, first_seq: int, target: Path) -> dict[str, float]:
@@ -165,17 +213,22 @@ def main() -> None:
     parser.add_argument('--objects', type=int, nargs='+', default=[1000, 10000])
     parser.add_argument('--views', type=int, default=1000)
     parser.add_argument('--out', type=Path, help='write the results as JSON')
+    parser.add_argument('--cell', type=int, help=argparse.SUPPRESS)
     a = parser.parse_args()
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    if a.cell:
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        with tempfile.TemporaryDirectory() as folder:
+            json.dump(measure(a.cell, a.views, Path(folder)), sys.stdout)
+        return
     results = []
-    with tempfile.TemporaryDirectory() as folder:
-        for objects in a.objects:
-            results.append(measure(objects, a.views, Path(folder)))
+    for objects in a.objects:
+        command = [sys.executable, __file__, '--cell', str(objects), '--views', str(a.views)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+        results.append(json.loads(done.stdout))
     console = Console(width=100)
     console.print(table(results))
-    console.print(
-        f'Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, one core'
-    )
+    python, sqlite = platform.python_version(), apsw.sqlite_lib_version()
+    console.print(f'Python {python}, SQLite {sqlite}, numpy {np.__version__}, one core')
     if a.out:
         a.out.write_text(json.dumps(results, indent=1) + '\n')
 
