@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from spatial_memory.msg import SceneGraph
 
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import InvalidValueError
 from memory_node.memory import SpatialMemory
-from memory_node.model import Commit, MemoryObject, Triple, View
-from memory_node.recall.words import label_score
+from memory_node.model import Commit, MemoryObject, Query, Relation, Triple, View
+from memory_node.recall.page import Page
 from memory_node.ros import conversions, facts
 
 SERVICE = 'service'
@@ -73,25 +75,26 @@ def forget(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> No
 
 def relate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     """~/relate: asks, or tells with `state` or `retract`."""
-    limit = conversions.limit_from_request(request.limit)
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidValueError(f'limit: got {request.limit}, expected 1 to {MAX_LIMIT}')
+    limit = _limit(request.limit, Query().limit)
     if request.state and request.retract:
         raise InvalidValueError('got state and retract, expected one of them')
-    objects = memory.objects()
-    labels = {o.id: o.label for o in objects}
-    subjects = _resolve(labels, request.subject_id, request.subject)
-    others = _resolve(labels, request.object_id, request.object)
+    subjects = _resolve(memory, request.subject_id, request.subject)
+    others = _resolve(memory, request.object_id, request.object)
     if request.state or request.retract:
         commit = memory.state_relation(
             _single('subject', subjects), request.relation, _single('object', others),
             not request.retract, request.reason, request.actor or SERVICE, _now(desk),
         )  # fmt: skip
         desk.on_commit(None, commit)
-    found = memory.relate(subjects, request.relation or None, others)
-    response.subject_ids = subjects if request.subject else []
-    response.object_ids = others if request.object else []
-    response.relations = [conversions.relation_to_msg(r, labels) for r in found[:limit]]
+        found = [r for r in memory.relate(subjects, None, others) if r.kind == request.relation]
+    else:
+        found = memory.relate(subjects, request.relation or None, others)
+    response.subject_ids = (subjects or []) if request.subject else []
+    response.object_ids = (others or []) if request.object else []
+    shown = found[:limit]
+    named = {i for r in shown for i in (r.subject_id, r.object_id)}
+    labels = {o.id: o.label for o in memory.page(ids=named, limit=len(named) + 1)}
+    response.relations = [conversions.relation_to_msg(r, labels) for r in shown]
     response.total = len(found)
 
 
@@ -132,31 +135,49 @@ def get_changes(desk: Desk, memory: SpatialMemory, request: Any, response: Any) 
 
 def get_scene(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     """~/get_scene."""
-    limit = int(request.limit) or PAGE
-    if not 1 <= limit <= MAX_LIMIT:
-        raise InvalidValueError(f'limit: got {request.limit}, expected 1 to {MAX_LIMIT}')
-    every = memory.objects()
-    page = [o for o in every if o.id > request.after_id][: limit + 1]
-    more = len(page) > limit
-    page = page[:limit]
-    response.scene = scene_message(desk, memory, page, len(every), request.relations)
-    response.scene.truncated = more or request.after_id > 0
-    response.next_id = page[-1].id if more else 0
+    limit = _limit(request.limit, PAGE)
+    page = memory.page(request.after_id, limit)
+    relations = memory.relate(page.ids) if request.relations and page.ids else []
+    there = {i for r in relations for i in (r.subject_id, r.object_id)} - set(page.ids)
+    others = {o.id: o.label for o in memory.page(ids=there, limit=len(there) + 1)}
+    response.scene = scene_message(
+        memory.store_id, desk.map_frame, page, page, relations, others
+    )  # fmt: skip
+    response.scene.total = memory.object_count
+    response.scene.truncated = page.truncated or request.after_id > 0
+    response.next_id = page.ids[-1] if page.truncated else 0
 
 
 def scene_message(
-    desk: Desk, memory: SpatialMemory, objects: Sequence[MemoryObject], total: int, relations: bool
+    store_id: str,
+    map_frame: str,
+    page: Page,
+    objects: Iterable[MemoryObject],
+    relations: Iterable[Relation],
+    others: Mapping[int, str] | None = None,
 ) -> Any:
-    """A SceneGraph of these objects."""
-    from spatial_memory.msg import SceneGraph
+    """A SceneGraph.
 
-    scene = SceneGraph(store_id=memory.store_id, seq=memory.seq, total=total)
-    _stamp(desk, memory, scene.header)
-    scene.objects = [conversions.object_to_msg(o) for o in objects]
-    if relations and objects:
-        labels = {o.id: o.label for o in objects}
-        found = memory.relate(list(labels))
-        scene.relations = [conversions.relation_to_msg(r, labels) for r in found]
+    Args:
+        store_id: identity of the store.
+        map_frame: frame of all poses.
+        page: says as of when it is, and how many objects there are.
+        objects: those of the page.
+        relations: of these objects; read after the objects.
+        others: id → label of objects that the relations name and that are not on the page.
+    """
+    scene = SceneGraph(
+        store_id=store_id, seq=page.seq, total=page.total, truncated=page.truncated
+    )  # fmt: skip
+    scene.header.frame_id = map_frame
+    scene.header.stamp = conversions.stamp_from_ns(page.stamp_ns)
+    labels = dict(others or {})
+    messages = []
+    for obj in objects:
+        labels[obj.id] = obj.label
+        messages.append(conversions.object_to_msg(obj))
+    scene.objects = messages
+    scene.relations = [conversions.relation_to_msg(r, labels) for r in relations]
     return scene
 
 
@@ -219,7 +240,14 @@ def _stamp(desk: Desk, memory: SpatialMemory, header: Any) -> None:
     header.stamp = conversions.stamp_from_ns(memory.newest_stamp_ns)
 
 
-def _resolve(labels: dict[int, str], object_id: int, text: str) -> list[int] | None:
+def _limit(given: int, default: int) -> int:
+    limit = int(given) or default
+    if not 1 <= limit <= MAX_LIMIT:
+        raise InvalidValueError(f'limit: got {given}, expected 1 to {MAX_LIMIT}')
+    return limit
+
+
+def _resolve(memory: SpatialMemory, object_id: int, text: str) -> list[int] | None:
     """Ids that a side of a relation stands for; None: the side is open."""
     if object_id and text:
         raise InvalidValueError(
@@ -227,9 +255,7 @@ def _resolve(labels: dict[int, str], object_id: int, text: str) -> list[int] | N
         )
     if object_id:
         return [int(object_id)]
-    if not text:
-        return None
-    return sorted(i for i, label in labels.items() if label_score(text, label) > 0)
+    return memory.named(text) if text else None
 
 
 def _single(side: str, ids: Iterable[int] | None) -> int:

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import QoSPolicyKind, QoSProfile, qos_policy_name_from_kind
@@ -32,6 +32,8 @@ class Input:
         topic: str,
         profile: Callable[[], QoSProfile],
         best_effort_profile: Callable[[], QoSProfile],
+        views_of: Callable[[Any], Iterable[Any]] = lambda message: (message,),
+        callback_group: CallbackGroup | None = None,
     ) -> None:
         """Create it; `start` subscribes.
 
@@ -40,11 +42,14 @@ class Input:
             message_type: class of the messages.
             topic: relative name, so that it can be remapped.
             profile, best_effort_profile: return what to ask for, first and after a mismatch.
+            views_of: returns what to hand on of a message.
+            callback_group: a mutually exclusive one of its own when None.
         """
         self._node, self._type, self._topic = node, message_type, topic
         self._profiles = (profile, best_effort_profile)
         self._best_effort = False
-        self._group = MutuallyExclusiveCallbackGroup()
+        self._group = callback_group or MutuallyExclusiveCallbackGroup()
+        self._views_of = views_of
         self._lock = threading.Lock()
         self._receive: Callable[[Any], None] | None = None
         self._subscription: Subscription | None = None
@@ -71,7 +76,7 @@ class Input:
         return types.count(self.type_name), tuple(others)
 
     def start(self, receive: Callable[[Any], None]) -> None:
-        """Subscribe; `receive` is called with every message, one at a time."""
+        """Subscribe; `receive` is called with the views of every message, one at a time."""
         with self._lock:
             self._receive = receive
             self._subscribe()
@@ -93,7 +98,8 @@ class Input:
     def _take(self, message: Any) -> None:
         receive = self._receive
         if receive is not None:
-            receive(message)
+            for view in self._views_of(message):
+                receive(view)
 
     def _unsubscribe(self) -> None:
         if self._subscription is not None:

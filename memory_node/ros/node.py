@@ -28,14 +28,15 @@ from memory_node.errors import (
 )
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, Triple, View
-from memory_node.ros import conversions, parameters, qos
+from memory_node.ros import conversions, parameters
+from memory_node.ros.boards import make_boards
 from memory_node.ros.complaints import Complaints
 from memory_node.ros.diagnostics import Diagnostics
 from memory_node.ros.feed import Feed
 from memory_node.ros.handlers import Desk
 from memory_node.ros.health import Health
-from memory_node.ros.inputs import Input
 from memory_node.ros.intake import Intake, IntakeCounts, Settings, view_in_map
+from memory_node.ros.sensors import make_inputs
 from memory_node.ros.services import Services
 from memory_node.ros.transforms import TransformListener, frame_name, make_transforms
 from memory_node.ros.transitions import answer_invalid_transitions, reported
@@ -50,9 +51,12 @@ class SpatialMemoryNode(LifecycleNode):
 
     ROS parameters: those of `memory_node.config` (README lists them).
 
-    Subscriptions, while it is active: `detections` (DetectionArray), `/tf`, `/tf_static`.
+    Subscriptions, while it is active: `detections` (DetectionArray) and `detections_vision`
+    (vision_msgs/Detection3DArray), both also below the name of each sensor in `sensors`; `/tf`,
+    `/tf_static`.
 
-    Publications: `~/changes` (ChangeArray, one message for each commit), `/diagnostics`.
+    Publications: `~/changes` (ChangeArray, one message for each commit), those of
+    `memory_node.ros.boards`, `/diagnostics`.
 
     Services: those of `memory_node.ros.handlers`; they answer INACTIVE until the node is active.
 
@@ -84,15 +88,12 @@ class SpatialMemoryNode(LifecycleNode):
         # What lives as long as the node.
         map_frame = self._settings.node.map_frame
         self._transforms_group = MutuallyExclusiveCallbackGroup()
-        self._inputs = [
-            Input(
-                self, DetectionArray, 'detections', qos.detections, qos.detections_best_effort
-            )
-        ]  # fmt: skip
+        self._inputs = make_inputs(self, self._settings.node)
         self._health = Health(
             self._path, self._inputs, self._now_ns, lambda: self._memory, lambda: self._intake
         )
         self._feed = Feed(self, map_frame, self._problem)
+        self._boards = make_boards(self, lambda: self._settings.node, self._problem)
         desk = Desk(self._now_ns, self._to_map, self._to_view, self._requested, map_frame)
         self._answers = Services(self, self._active_memory, desk, self._health.services)
         self._diagnostics = Diagnostics(self, self._health.statuses, self.callback_failed)
@@ -139,6 +140,9 @@ class SpatialMemoryNode(LifecycleNode):
                 return TransitionCallbackReturn.FAILURE
             result = super().on_activate(state)  # publishers first: what comes in goes out
             self._feed.start(self._memory)
+            for board in self._boards:
+                board.start(self._memory)
+                parts.callback(board.stop)
             transforms = make_transforms(self, self._transforms_changed, self._transforms_group)
             parts.callback(transforms.destroy)
             intake = Intake(
@@ -246,6 +250,8 @@ class SpatialMemoryNode(LifecycleNode):
         memory = self._memory
         if memory is not None:
             self._feed.publish(memory, commit, stamp_ns, sensor)
+            for board in self._boards:
+                board.changed(commit)
 
     def _to_map(self, point: Any) -> Triple:
         """Map metres of a PointStamped; the frame must be the map's, or known at its stamp.
@@ -302,6 +308,8 @@ class SpatialMemoryNode(LifecycleNode):
         except StoreError as error:
             self._unsaved = config
             self._problem('settings', f'the new settings hold from the next view on: {error}')
+        for board in self._boards:
+            board.refresh()
 
 
 def database_path(given: str, namespace: str = '/') -> str:

@@ -48,6 +48,11 @@ def state() -> QoSProfile:
     return _profile(depth=1, latched=True)
 
 
+def markers() -> QoSProfile:
+    """Markers out: as state, but deeper: most messages are differences, and none may be lost."""
+    return _profile(depth=10, latched=True)
+
+
 def sensor_data() -> QoSProfile:
     """Images and camera info in: best effort matches every camera, and only the newest matter."""
     return _profile(depth=5, reliable=False)

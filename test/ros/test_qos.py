@@ -34,6 +34,7 @@ TABLE = {
     qos.tf_static: (100, RELIABLE, LATCHED),
     qos.changes: (200, RELIABLE, VOLATILE),
     qos.state: (1, RELIABLE, LATCHED),
+    qos.markers: (10, RELIABLE, LATCHED),
     qos.sensor_data: (5, BEST_EFFORT, VOLATILE),
 }
 
