@@ -176,7 +176,7 @@ class Database:
         """
         try:
             return self.connection.execute(sql, bindings).fetchall()
-        except apsw.Error as error:
+        except (apsw.Error, UnicodeDecodeError) as error:
             raise StoreError(f'cannot read {self.path!r}: {error}') from error
 
     @property

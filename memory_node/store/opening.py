@@ -113,7 +113,7 @@ def _identity(path: Path, immutable: str, thorough: bool = False) -> tuple[int, 
                     raise DamagedStoreError(str(path), '; '.join(str(row[0]) for row in found))
         finally:
             connection.close()
-    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, UnicodeDecodeError) as error:
         raise DamagedStoreError(str(path), str(error)) from error
     except apsw.Error as error:
         raise StoreError(f'cannot read {str(path)!r}: {error}') from error
@@ -179,10 +179,10 @@ class FileLock:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            holder = os.pread(self._fd, 200, 0).decode(errors='replace').strip() or 'unknown'
+            named = _name_in(self._fd)
             os.close(self._fd)
             raise StoreInUseError(
-                f'{str(path)!r} is open for writing already, by {holder}; open it with '
+                f'{str(path)!r} is open for writing already, by {named}; open it with '
                 'readonly=True, or stop that process'
             ) from None
         os.ftruncate(self._fd, 0)
@@ -193,3 +193,22 @@ class FileLock:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+def holder(path: Path) -> str:
+    """Who has a file open for writing, in words; empty: nobody."""
+    try:
+        descriptor = os.open(f'{path}.lock', os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return ''
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return ''
+    except OSError:
+        return _name_in(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _name_in(lock: int) -> str:
+    return os.pread(lock, 200, 0).decode(errors='replace').strip() or 'unknown'

@@ -306,14 +306,19 @@ def differences(source: Database, config: Config, progress: Progress | None = No
         session = replayed(source, config, progress)
     except (StoreError, LookupError, ValueError, TypeError) as error:
         return [f'the log cannot be replayed: {error}']
-    findings = []
+    found = _differences(session.database, source)
+    session.database.close()
+    return found
+
+
+def _differences(fresh: Database, source: Database) -> list[str]:
+    found = []
     for table in DERIVED:
         question = f'SELECT * FROM {table} ORDER BY 1, 2, 3'
-        mine, theirs = session.database.rows(question), source.rows(question)
+        mine, theirs = fresh.rows(question), source.rows(question)
         if mine != theirs:
-            findings.append(f'{table} is not what the log gives: {_first_difference(mine, theirs)}')
-    session.database.close()
-    return findings
+            found.append(f'{table} is not what the log gives: {_first_difference(mine, theirs)}')
+    return found
 
 
 def rebuild(session: Session) -> None:
@@ -322,12 +327,23 @@ def rebuild(session: Session) -> None:
     Raises:
         StoreError: the log contradicts itself; nothing was changed.
     """
-    fresh = replayed(session.database, session.config)
-    with session.database.transaction() as connection:
+    rewrite(session.database, session.config)
+    session.load()
+
+
+def rewrite(database: Database, config: Config, progress: Progress | None = None) -> list[str]:
+    """Write all derived tables anew from the log, in one transaction; return what was different.
+
+    Raises:
+        StoreError: the log contradicts itself; nothing was changed.
+    """
+    fresh = replayed(database, config, progress)
+    found = _differences(fresh.database, database)
+    with database.transaction() as connection:
         connection.execute('PRAGMA defer_foreign_keys = ON')
         put_derived(connection, fresh.database)
     fresh.database.close()
-    session.load()
+    return found
 
 
 def put_derived(connection: apsw.Connection, source: Database) -> None:

@@ -31,15 +31,18 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
+from spatial_memory import srv
 from spatial_memory.msg import ChangeArray, Detection, DetectionArray
-from spatial_memory.srv import Forget, History, Query, Relate
 from tf2_msgs.msg import TFMessage
 
 NS = 1_000_000_000
 DEADLINE_S = 10.0
 """Longest wait for anything that should happen at once; this machine may be busy."""
 
-SERVICES = {'query': Query, 'history': History, 'forget': Forget, 'relate': Relate}
+OTHERS = {
+    'change_state': ChangeState, 'get_state': GetState, 'set_parameters': SetParameters,
+}  # fmt: skip
+"""Services of the node that are not ours."""
 
 
 def wait_for(
@@ -215,12 +218,8 @@ class Robot:
     def door(self, name: str) -> Any:
         """Return the client of a service of the node."""
         if name not in self._doors:
-            kind = {
-                **SERVICES,
-                'change_state': ChangeState,
-                'get_state': GetState,
-                'set_parameters': SetParameters,
-            }[name]
+            ours = ''.join(word.capitalize() for word in name.split('_'))
+            kind = OTHERS.get(name) or getattr(srv, ours)
             self._doors[name] = self.node.create_client(kind, f'{self._memory}/{name}')
         return self._doors[name]
 

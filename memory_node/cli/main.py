@@ -1,0 +1,122 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""`memory VERB FILE`: look at the file of a memory, check it, mend it, copy it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+OK, FINDINGS, CANNOT = 0, 1, 2
+"""Exit codes, as `_EXITS` says."""
+INTERRUPTED = 130
+MOST_ROWS = 100_000
+
+_EXITS = (
+    'exit code: 0 all is well, 1 something is wrong with the file, 2 it cannot be opened, or '
+    'wrong usage'
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb and return its exit code."""
+    given = _parser().parse_args(arguments)
+    # What follows takes half a second to import; --help and a wrong usage need not wait for it.
+    from memory_node.cli import verbs
+    from memory_node.cli.terminal import Terminal
+    from memory_node.errors import SpatialMemoryError
+
+    terminal = Terminal(given.json)
+    try:
+        return verbs.VERBS[given.verb](given, terminal)
+    except SpatialMemoryError as error:
+        terminal.data({'error': str(error)})
+        terminal.warn(str(error))
+        return CANNOT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # `memory inspect … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog='memory', epilog=_EXITS,
+        description='Look at the file of a spatial memory, check it, mend it, copy it.',
+    )  # fmt: skip
+    verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
+
+    def verb(name: str, summary: str, text: str) -> argparse.ArgumentParser:
+        added = verbs.add_parser(name, help=summary, description=text, epilog=_EXITS)
+        added.add_argument('file', metavar='FILE', help='file of the memory; ~ is expanded')
+        added.add_argument(
+            '--json', action='store_true', help='write one JSON value instead of text'
+        )
+        return added
+
+    inspect = verb(
+        'inspect', 'show what is in it',
+        'Show what the file is and what is in it. Nothing is written; a node may have it open.',
+    )  # fmt: skip
+    inspect.add_argument(
+        '--objects', type=_count, default=20, metavar='N',
+        help='show the N objects that were seen last (default 20)',
+    )  # fmt: skip
+    inspect.add_argument(
+        '--log', type=_count, default=10, metavar='N',
+        help='show the last N changes of the log; with --id also sightings (default 10)',
+    )  # fmt: skip
+    inspect.add_argument(
+        '--id', type=_id, metavar='ID', help='show this object, also one that has ended'
+    )
+    verb(
+        'check', 'find everything that is wrong with it',
+        'Read the whole file, replay its log, and say what is wrong: `clean`, or one finding a '
+        'line. Nothing is written; a node may have it open.',
+    )  # fmt: skip
+    verb(
+        'rebuild', 'derive everything anew from its log',
+        'Write everything that follows from views, observations and log lines anew, and say what '
+        'was different before. No memory may have the file open.',
+    )  # fmt: skip
+    repair = verb(
+        'repair', 'save what a damaged file holds',
+        'Write a new file with the longest intact prefix of the log and everything that follows '
+        'from it. The damaged file is never altered: without --out it is renamed to '
+        'FILE.damaged-1 (-2, …), and the new one takes its place.',
+    )  # fmt: skip
+    repair.add_argument('--out', metavar='NEW', help='write here, and leave the damaged file alone')
+    snapshot = verb(
+        'snapshot', 'copy it, also while it is in use',
+        'Write a consistent copy into a new file, also while a node goes on writing.',
+    )  # fmt: skip
+    snapshot.add_argument('new', metavar='NEW', help='the copy; it must not be there yet')
+    return parser
+
+
+def _count(text: str) -> int:
+    return _whole(text, 0, MOST_ROWS)
+
+
+def _id(text: str) -> int:
+    return _whole(text, 1, 2**63 - 1)
+
+
+def _whole(text: str, low: int, high: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = low - 1
+    if not low <= number <= high:
+        raise argparse.ArgumentTypeError(
+            f'got {text!r}, expected a whole number from {low} to {high}'
+        )
+    return number
+
+
+if __name__ == '__main__':
+    sys.exit(main())
