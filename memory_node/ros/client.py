@@ -124,9 +124,7 @@ class MemoryClient:
             if service not in self._clients:
                 name = ''.join(word.capitalize() for word in service.split('_'))
                 kind = getattr(spatial_memory.srv, name)
-                self._clients[service] = self._node.create_client(
-                    kind, f'{self._memory}/{service}'
-                )
+                self._clients[service] = self._node.create_client(kind, f'{self._memory}/{service}')
             return self._clients[service]
 
     def _spin(self) -> None:
