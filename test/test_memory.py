@@ -350,6 +350,24 @@ def test_c19_both_labels_find_it_while_both_hold_a_fifth(memory: SpatialMemory) 
         assert [hit.object.label for hit in memory.query(Query(text))] == ['stool']
 
 
+@pytest.mark.parametrize('cut', [None, 30])
+def test_a_thing_that_drifts_is_found_where_it_is(path: str, cut: int | None) -> None:
+    """Its place in the index follows, a little at a time, for 3 m; also from an index read anew."""
+    memory = SpatialMemory.open(path)
+    for k in range(61):
+        if k == cut:
+            memory.close()
+            memory = SpatialMemory.open(path)
+        cart = seen('cart', (0.05 * k, 0, 0), size_m=(1, 1, 1), feature=[1.0, 0.0])
+        [verdict] = memory.observe(view(1000 + k / 10, cart)).verdicts
+        assert verdict.object_id == 1
+    # It lags by 0.05·(1 − 0.2)/0.2 = 0.2 m.
+    assert memory.object(1).center_m[0] == pytest.approx(2.8, abs=0.001)
+    assert [h.object.id for h in memory.query(Query(near_m=(2.8, 0, 0), radius_m=0.1))] == [1]
+    assert list(memory.query(Query(near_m=(0, 0, 0), radius_m=1.0))) == []
+    memory.close()
+
+
 def test_settings_of_ignored_labels_may_change_while_it_is_open(memory: SpatialMemory) -> None:
     memory.observe(view(1000, seen('wall', (0, 0, 0))))
     memory.configure(Config(ignored_labels=('wall',)))

@@ -255,4 +255,12 @@ def _names(names: list[str]) -> str:
 
 
 def _json(value: Any) -> str:
-    return '' if value == {} else json.dumps(value, ensure_ascii=False)
+    return '' if value == {} else json.dumps(_short(value), ensure_ascii=False)
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return {key: _short(v) for key, v in value.items()} if isinstance(value, dict) else value

@@ -11,6 +11,7 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import NamedTuple
@@ -80,7 +81,6 @@ class IntakeCounts:
         dropped: reason → messages.
         missing_frames: name → messages that were dropped because it is missing.
         received_at: monotonic time of the last message; None: there was none.
-        newest_stamp_ns: stamp of the newest committed view; 0: none.
     """
 
     received: int = 0
@@ -89,7 +89,6 @@ class IntakeCounts:
     dropped: Counter[str] = field(default_factory=Counter)
     missing_frames: Counter[str] = field(default_factory=Counter)
     received_at: float | None = None
-    newest_stamp_ns: int = 0
 
 
 @dataclass
@@ -100,12 +99,21 @@ class _Waiting:
     since: float
     give_up_at: float
     reported: bool = False
+    view: View | None = None
 
 
 class _Outcome(Enum):
     DONE = auto()
     WAIT = auto()
     BUSY = auto()
+
+
+class _Refused(Exception):
+    """A message that cannot be used, whatever comes: reason, and details in words."""
+
+    def __init__(self, reason: str, details: str) -> None:
+        super().__init__(details)
+        self.reason = reason
 
 
 class _NoClock(TransformError):
@@ -272,20 +280,31 @@ class Intake:
                 continue
             with self._changed:
                 self._put(lane, item, front=True)
-                if outcome is _Outcome.BUSY:
-                    self._changed.wait_for(lambda: self._stop_at is not None, RETRY_S)
-                else:
-                    held_up.add(lane)
+            if outcome is _Outcome.WAIT:
+                held_up.add(lane)
+            else:
+                self._wait_for_the_file()
+
+    def _wait_for_the_file(self) -> None:
+        """Wait a little; meanwhile place what has come, before its transforms are forgotten."""
+        with self._changed:
+            unplaced = [i for lane in self._lanes.values() for i in lane if i.view is None]
+        for item in unplaced:
+            with suppress(Exception):  # decided when its turn comes
+                item.view = self._view(item)
+        with self._changed:
+            self._changed.wait_for(lambda: self._stop_at is not None, RETRY_S)
 
     def _judge(self, item: _Waiting) -> _Outcome:
         try:
-            view = self._view(item)
+            view = item.view = item.view or self._view(item)
         except TransformError as error:
             return self._not_yet(item, error)
+        except _Refused as error:
+            self._drop(error.reason, str(error))
+            return _Outcome.DONE
         except Exception:  # a message that cannot be read costs only itself
             self._drop(INTERNAL, traceback.format_exc())
-            return _Outcome.DONE
-        if view is None:
             return _Outcome.DONE
         try:
             commit = self._observe(view)
@@ -298,17 +317,17 @@ class Intake:
         except Exception:
             self._drop(INTERNAL, traceback.format_exc())
             return _Outcome.DONE
-        self._judged(view, commit)
+        self._judged(item, view, commit)
         return _Outcome.DONE
 
-    def _judged(self, view: View, commit: Commit) -> None:
+    def _judged(self, item: _Waiting, view: View, commit: Commit) -> None:
         if commit.refused:
             self._drop(commit.refused, f'stamp {view.stamp_ns} ns of sensor {view.sensor!r}')
             return
         with self._changed:
             self._counts.committed += 1
-            newest = max(self._counts.newest_stamp_ns, view.stamp_ns)
-            self._counts.newest_stamp_ns = newest
+            stamp = item.message.header.stamp
+            self._counts.restamped += view.stamp_ns != conversions.stamp_to_ns(stamp)
         try:
             self._on_commit(view, commit)
         except Exception:
@@ -325,13 +344,17 @@ class Intake:
         self._drop(error.reason, str(error), frame)
         return _Outcome.DONE
 
-    def _view(self, item: _Waiting) -> View | None:
-        """Return what the message says, in the map frame; None: it was dropped."""
+    def _view(self, item: _Waiting) -> View:
+        """Return what the message says, in the map frame.
+
+        Raises:
+            TransformError: a transform, or the time, cannot be had; it may be worth waiting for.
+            _Refused: the message cannot be used.
+        """
         message = item.message
         frame = frame_name(message.header.frame_id)
         if not frame:
-            self._drop(NO_FRAME, f'a DetectionArray of sensor {message.sensor!r} names no frame')
-            return None
+            raise _Refused(NO_FRAME, f'a view of sensor {message.sensor!r} names no frame')
         now_ns = self._now_ns()
         if not now_ns:
             raise _NoClock
@@ -339,16 +362,11 @@ class Intake:
         stamp_ns = conversions.stamp_to_ns(message.header.stamp)
         if stamp_ns <= 0 or stamp_ns - now_ns > core.max_future_s * _NANOSECONDS:
             if node.stamp_policy != 'receive_time':
-                self._drop(BAD_STAMP, (
-                    f'stamp {stamp_ns / _NANOSECONDS:.3f} s of sensor '
-                    f'{message.sensor or frame!r}, the clock says '
-                    f'{now_ns / _NANOSECONDS:.3f} s'))  # fmt: skip
-                return None
+                raise _Refused(BAD_STAMP, (
+                    f'stamp {stamp_ns / _NANOSECONDS:.3f} s of sensor {message.sensor or frame!r}, '
+                    f'the clock says {now_ns / _NANOSECONDS:.3f} s'))  # fmt: skip
             stamp_ns = item.received_ns or now_ns
         view = view_in_map(message, stamp_ns, self._transforms, node, self._clock())
-        if stamp_ns != view.stamp_ns:
-            with self._changed:
-                self._counts.restamped += 1
         return dataclasses.replace(view, stamp_ns=stamp_ns, scope=self._scope)
 
     # -- the queue; call with the lock held --------------------------------------------------

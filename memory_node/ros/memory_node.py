@@ -67,12 +67,12 @@ def _run(args: Sequence[str] | None, stop: threading.Event) -> int:
         rclpy.try_shutdown()
 
 
-def spin_once(executor: Any, node: Any) -> None:
+def spin_once(executor: Any, node: Any, timeout_s: float = SPIN_S) -> None:
     """Execute what is ready; an exception of a callback is reported, and never ends the node."""
     from rclpy.exceptions import InvalidHandle
 
     try:
-        executor.spin_once(timeout_sec=SPIN_S)
+        executor.spin_once(timeout_sec=timeout_s)
     except InvalidHandle:
         pass  # something was destroyed while it was waited for
     except Exception as error:

@@ -304,6 +304,12 @@ def test_looks_are_counted_from_the_last_independent_one(memory: SpatialMemory) 
     assert memory._database.rows('SELECT looks FROM object') == [(5,)]
 
 
+def test_a_late_look_is_counted_but_is_not_the_last_one(memory: SpatialMemory) -> None:
+    for stamp, looks in ((1000.0, 1), (990.0, 2), (1000.5, 2), (1001.1, 3)):
+        sight(memory, seen(), stamp, sensor_pose=Pose((0, 0, 0), FORWARD))
+        assert memory._database.rows('SELECT looks FROM object') == [(looks,)], stamp
+
+
 def test_looks_from_an_unknown_place_count_by_time_alone(memory: SpatialMemory) -> None:
     for stamp, pose, state in (
         (1000.0, None, State.TENTATIVE),
@@ -424,6 +430,17 @@ def test_changes_come_in_the_order_of_ids_with_one_number_each(memory: SpatialMe
         (9, 'CREATED', 3),
     ]  # fmt: skip
     assert (second.first_seq, second.seq) == (4, 9)
+
+
+def test_changes_come_in_the_order_of_ids_not_of_labels(memory: SpatialMemory) -> None:
+    zebra, apple = seen('zebra', (0, 0, 0)), seen('apple', (5, 0, 0))
+    memory.observe(view(1000, zebra))
+    memory.observe(view(1000, apple))
+    commit = memory.observe(view(1002, apple, zebra))
+    assert [(c.kind.value, c.object_id) for c in commit.changes] == [
+        ('CONFIRMED', 1),
+        ('CONFIRMED', 2),
+    ]
 
 
 def test_one_look_at_many_counts_for_each_of_them(tmp_path: Path) -> None:

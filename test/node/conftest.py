@@ -12,16 +12,39 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip('rclpy')
+try:
+    import rclpy
+except ImportError:
+    rclpy = None
 
 PROFILE = Path(__file__).parents[1] / 'support' / 'fastdds_profile.xml'
+
+
+class WithoutRos(pytest.Module):
+    """A file of tests that is skipped, as what it imports is not there."""
+
+    def collect(self) -> Any:
+        """Skip."""
+        pytest.skip('needs rclpy', allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> Any:
+    """Skip every file here where there is no ROS."""
+    return None if rclpy else WithoutRos.from_parent(parent, path=module_path)
+
+
+@pytest.fixture(scope='session', autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Clean up after killed processes, when those that they talked to have ended too."""
+    yield
+    from node_kit import remove_what_was_left_behind
+
+    remove_what_was_left_behind()
 
 
 @pytest.fixture
 def ros(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """rclpy, initialised in the test's own domain; shut down afterwards."""
-    import rclpy
-
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     for name in ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE'):
         monkeypatch.setenv(name, str(PROFILE))  # Jazzy reads the one, Kilted the other

@@ -10,6 +10,9 @@ import time
 import pytest
 from node_kit import NS, Load, detection, transform, wait_for
 
+from memory_node.ros.transform_buffer import MissingFrameError, TransformBuffer
+from memory_node.scene.transform import Transform
+
 START_NS = 1000 * NS
 
 
@@ -50,9 +53,7 @@ def test_c07_a_missing_map_frame_is_named_and_waited_for(robot, run_node, capfd,
     load = Load(robot, 10, publish)
     named = wait_for(lambda: 'missing_frame' in capfd.readouterr().err or None, 5.0, 'a warning')
     assert named
-    wait_for(
-        lambda: robot.status_value('intake', 'missing frame: map') or None, 5.0, 'diagnostics'
-    )
+    wait_for(lambda: robot.status_value('intake', 'missing frame: map') or None, 5.0, 'diagnostics')
     wait_for(lambda: time.monotonic() - began > seconds, seconds + 1)
     assert robot.status('intake').level == b'\x02'
     assert 'map' in robot.status('intake').message
@@ -146,3 +147,17 @@ def test_a_point_in_another_frame_is_asked_for_at_the_newest_transform(robot, ru
     wait_for(lambda: robot.call('query', near=near, radius_m=1.5).success, what='an answer')
     (hit,) = robot.query(near=near, radius_m=1.5)
     assert {t.name: round(t.value, 3) for t in hit.terms}['distance_m'] == pytest.approx(1.118)
+
+
+def test_the_newest_time_of_a_chain_is_that_of_its_oldest_part():
+    buffer = TransformBuffer()
+    for parent, child, seconds in (('map', 'odom', 3), ('odom', 'base_link', 5)):
+        for k in range(seconds):
+            buffer.add(parent, child, (k + 1) * NS, Transform())
+    buffer.add('base_link', 'camera', 0, Transform(), static=True)
+    assert buffer.newest_ns('map', 'camera') == 3 * NS
+    assert buffer.newest_ns('camera', 'odom') == 5 * NS
+    assert buffer.newest_ns('base_link', 'camera') == 0
+    assert buffer.newest_ns('camera', 'camera') == 0
+    with pytest.raises(MissingFrameError):
+        buffer.newest_ns('map', 'nowhere')

@@ -9,6 +9,7 @@ Everything is waited for with a deadline; nothing sleeps for a fixed time and ho
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import os
 import signal
@@ -197,7 +198,7 @@ class Robot:
         """Wait until ~/query succeeds."""
         deadline = time.monotonic() + timeout_s
         while True:
-            reply = self.call('query', timeout_s=timeout_s, retry_s=1.0)
+            reply = self.call('query', timeout_s=timeout_s, retry_s=0.3)
             if reply.success:
                 return
             assert time.monotonic() < deadline, f'never active: {reply.message}'
@@ -299,7 +300,7 @@ class Robot:
 
 def _spin_quietly(executor: Any) -> None:
     with contextlib.suppress(rclpy.executors.ExternalShutdownException):
-        executor.spin_once(timeout_sec=0.05)
+        executor.spin_once(timeout_sec=0.02)
 
 
 def ros_arguments(
@@ -317,6 +318,31 @@ def ros_arguments(
     return arguments
 
 
+SHARED_MEMORY = Path('/dev/shm')
+left_behind: set[str] = set()
+"""Shared memory that killed processes had mapped: Fast DDS does not remove it."""
+
+
+def shared_memory_of(pid: int | str) -> set[str]:
+    """Names of the shared memory that a process has mapped."""
+    try:
+        lines = Path(f'/proc/{pid}/maps').read_text().splitlines()
+    except OSError:
+        return set()
+    paths = [line.split(maxsplit=5)[5] for line in lines if f'{SHARED_MEMORY}/' in line]
+    return {Path(path).name for path in paths if not path.endswith('(deleted)')}
+
+
+def remove_what_was_left_behind() -> None:
+    """Remove what is in `left_behind` and no living process has mapped."""
+    names = left_behind.copy()
+    for folder in Path('/proc').iterdir():
+        if folder.name.isdigit() and names:
+            names -= shared_memory_of(folder.name)
+    for name in names:
+        (SHARED_MEMORY / name).unlink(missing_ok=True)
+
+
 class NodeProcess:
     """The real node in a process of its own; killed when the test is over."""
 
@@ -327,8 +353,6 @@ class NodeProcess:
             'PYTHONUNBUFFERED': '1',
             'ROS_LOG_DIR': str(log.parent),
             'ROS_PYTHON_CHECK_FIELDS': '1',
-            # Killed processes would leave their shared memory behind.
-            'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4',
         }
         with log.open('wb') as output:
             self.process = subprocess.Popen(
@@ -375,8 +399,9 @@ class NodeProcess:
     def kill(self) -> None:
         """Kill it (SIGKILL) if it is still there."""
         if self.alive:
+            left_behind.update(shared_memory_of(self.process.pid))
             self.process.kill()
-        self.process.wait(DEADLINE_S)
+            self.process.wait(DEADLINE_S)
 
 
 @contextlib.contextmanager
@@ -399,7 +424,7 @@ def local_node(
     try:
         if start:
             assert node.start()
-        spinning = Spinning(executor, lambda e: executable.spin_once(e, node))
+        spinning = Spinning(executor, lambda e: executable.spin_once(e, node, 0.02))
         yield node
     finally:
         if spinning is not None:
@@ -437,6 +462,11 @@ class Load:
         """Stop; may be called twice."""
         self._stop.set()
         self._thread.join(DEADLINE_S)
+
+
+def gapless(feed: Sequence[ChangeArray]) -> bool:
+    """Whether the log numbers of a feed follow one another."""
+    return all(b.first_seq == a.last_seq + 1 for a, b in itertools.pairwise(feed))
 
 
 def stored_stamps(database: Path) -> list[int]:
