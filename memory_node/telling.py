@@ -35,7 +35,7 @@ class Telling(OpenStore):
             view: what a sensor saw. A malformed detection in it is refused alone.
             recorded_ns: when the memory learned it; None: the stamp of the view. A view stamped
                 more than `max_future_s` after it is refused as a whole.
-            wait: for a file that another program has locked, up to `busy_wait_s`; False: not at all.
+            wait: up to `busy_wait_s` for a file that another program has locked; False: never.
 
         Returns:
             A verdict per detection in their order, and the changes.

@@ -712,7 +712,7 @@ def test_relate_names_what_is_wrong(memory: SpatialMemory, room: dict[str, int])
         with pytest.raises(InvalidValueError, match=r'relation: got .*on, under, near'):
             memory.relate([1], kind)
     for kind in ('', 7):
-        with pytest.raises(InvalidValueError, match='relation: got .*expected'):
+        with pytest.raises(InvalidValueError, match=r'relation: got .*expected'):
             memory.relate([1], kind)  # type: ignore[arg-type]
 
 

@@ -13,8 +13,8 @@ import pytest
 from views import seen, view
 
 from memory_node import Query, SpatialMemory
-from memory_node.errors import InvalidValueError
 from memory_node.checks import MAX_TEXT
+from memory_node.errors import InvalidValueError
 from memory_node.recall.words import label_score, words
 
 NAN, INF = float('nan'), float('inf')
