@@ -18,9 +18,9 @@ from memory_node.errors import ClosedError
 from memory_node.memory import SpatialMemory
 from memory_node.model import ChangeKind, Commit
 
-BATCH = 25
+BATCH, SMALL_BATCH = 25, 100
 REST_S = 0.001
-"""How many things to handle before resting, and how long."""
+"""How many things, or small things, to handle before resting, and how long."""
 
 OnProblem = Callable[[str, str], None]
 _T = TypeVar('_T')
@@ -157,11 +157,11 @@ class Board:
         raise NotImplementedError
 
 
-def gently(items: Iterable[_T]) -> Iterator[_T]:
+def gently(items: Iterable[_T], batch: int = BATCH) -> Iterator[_T]:
     """Yield the items, resting now and then: a busy thread would hold up intake at every turn."""
     for count, item in enumerate(items, 1):
         yield item
-        if count % BATCH == 0:
+        if count % batch == 0:
             time.sleep(REST_S)
 
 

@@ -35,7 +35,7 @@ from memory_node.model import (
     Triple,
 )
 from memory_node.ros import conversions, qos
-from memory_node.ros.board import Board, OnProblem, gently
+from memory_node.ros.board import SMALL_BATCH, Board, OnProblem, gently
 from memory_node.scene import boxes
 
 PERIOD_S = 0.2
@@ -216,7 +216,7 @@ class Markers(Board):
         after = self._paint(before, ids)
         if settings.marker_relations:
             page = memory.page(ids=self._objects, limit=limit, relations=True)
-            related = gently(page.relations(memory.config))
+            related = gently(page.relations(memory.config), SMALL_BATCH)
             after |= lines_of(related, self._objects, self._number)
         changed, gone = difference(before, after)
         self._picture = after

@@ -14,7 +14,7 @@ from spatial_memory.msg import SceneGraph
 from memory_node.memory import SpatialMemory
 from memory_node.model import State
 from memory_node.ros import qos
-from memory_node.ros.board import Board, OnProblem, gently
+from memory_node.ros.board import SMALL_BATCH, Board, OnProblem, gently
 from memory_node.ros.handlers import scene_message
 
 PERIOD_S = 1.0
@@ -53,5 +53,5 @@ class Scene(Board):
         page = memory.page(limit=self._max_objects(), states=[State.CONFIRMED], relations=True)
         relations = page.relations(memory.config)
         yield scene_message(
-            memory.store_id, self._map_frame, page, gently(page), gently(relations)
+            memory.store_id, self._map_frame, page, gently(page), gently(relations, SMALL_BATCH)
         )  # fmt: skip

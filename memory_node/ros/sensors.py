@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
-from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
 from spatial_memory.msg import DetectionArray
 
@@ -21,6 +21,7 @@ from memory_node.ros import qos, vision
 from memory_node.ros.inputs import Input
 
 OURS, VISION = 'detections', 'detections_vision'
+_NAME = re.compile(r'/?[a-z_]\w*(/[a-z_]\w*)*', re.ASCII | re.IGNORECASE)
 
 
 def make_inputs(node: Node, settings: NodeConfig) -> list[Input]:
@@ -42,7 +43,7 @@ def make_inputs(node: Node, settings: NodeConfig) -> list[Input]:
         )  # fmt: skip
     group = MutuallyExclusiveCallbackGroup()  # none of them blocks, so one will do
     inputs = []
-    for sensor in ('', *_checked(node, settings.sensors)):
+    for sensor in ('', *_checked(settings.sensors)):
         where = f'{sensor}/' if sensor else ''
         inputs.append(_input(node, DetectionArray, where + OURS, group, partial(_ours, sensor)))
         if speaks_vision:
@@ -59,17 +60,13 @@ def _input(node: Node, kind: Any, topic: str, group: Any, views_of: Any) -> Inpu
     )  # fmt: skip
 
 
-def _checked(node: Node, sensors: tuple[str, ...]) -> list[str]:
+def _checked(sensors: tuple[str, ...]) -> tuple[str, ...]:
     for sensor in sensors:
-        try:
-            node.resolve_topic_name(f'{sensor}/{OURS}')
-        except InvalidTopicNameException as error:
+        if not _NAME.fullmatch(sensor) or sensors.count(sensor) > 1:
             raise InvalidValueError(
-                f'sensors: got {sensor!r}, expected a name that can stand in a topic ({error})'
-            ) from error
-        if sensors.count(sensor) > 1 or not sensor.strip('/'):
-            raise InvalidValueError(f'sensors: got {sensor!r}, expected names, each once')
-    return list(sensors)
+                f'sensors: got {sensor!r}, expected names that can stand in a topic, each once'
+            )
+    return sensors
 
 
 def _ours(sensor: str, message: DetectionArray) -> Iterator[DetectionArray]:
