@@ -150,7 +150,7 @@ class Engine:
             look=look,
             evidence=evidence,
             judgement=judgement,
-            object_ids=_object_ids(len(evidence), updates),
+            object_ids=object_ids_of(len(evidence), updates),
             candidate_ids=[int(ids[row]) if row >= 0 else None for row in candidates],
             kept=_kept(len(evidence), updates),
             barred=barred,
@@ -207,7 +207,8 @@ def barred_stones(
     return barred
 
 
-def _object_ids(count: int, updates: list[Update]) -> list[int | None]:
+def object_ids_of(count: int, updates: list[Update]) -> list[int | None]:
+    """The object that each of `count` detections went to; None: it was rejected."""
     ids: list[int | None] = [None] * count
     for update in updates:
         for place, number in zip(update.place.tolist(), update.after['id'].tolist()):

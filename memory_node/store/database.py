@@ -114,7 +114,10 @@ class Database:
     def _connect(self, name: str) -> apsw.Connection:
         if self.readonly:
             flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-            connection = apsw.Connection(opening.uri(Path(name), mode='ro'), flags=flags)
+            options = {'mode': 'ro'}
+            if not opening.may_write_beside(Path(name)) and not opening.has_log(Path(name)):
+                options['immutable'] = '1'  # on a disk that is read-only nobody writes either
+            connection = apsw.Connection(opening.uri(Path(name), **options), flags=flags)
             connection.set_busy_timeout(1000)
             return connection
         connection = apsw.Connection(name)

@@ -51,7 +51,7 @@ def require_sound(path: Path, newest_schema: int, writing: bool) -> None:
     """
     _require_header(path)
     log = Path(f'{path}-wal')
-    replays = writing and log.exists() and log.stat().st_size > 0
+    replays = writing and has_log(path)
     plain = None if replays else _identity(path, immutable='0' if log.exists() else '1')
     if replays:
         before = _identity(path, immutable='1') if path.stat().st_size > 4096 else None
@@ -122,9 +122,19 @@ def _identity(path: Path, immutable: str, thorough: bool = False) -> tuple[int, 
 
 def require_no_leftovers(path: Path) -> None:
     """Refuse to create a file beside the write-ahead log of one that is gone."""
+    if has_log(path):
+        raise DamagedStoreError(str(path), f"it is gone, but '{path.name}-wal' is still there")
+
+
+def has_log(path: Path) -> bool:
+    """Whether a write-ahead log lies beside a file."""
     log = Path(f'{path}-wal')
-    if log.exists() and log.stat().st_size > 0:
-        raise DamagedStoreError(str(path), f'it is gone, but {log.name!r} is still there')
+    return log.exists() and log.stat().st_size > 0
+
+
+def may_write_beside(path: Path) -> bool:
+    """Whether the folder of a file may be written to."""
+    return os.access(path.parent, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def set_aside(path: Path, successor: Path | None = None) -> Path:

@@ -20,7 +20,7 @@ import numpy as np
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import StoreError
 from memory_node.fusion.arbiter import Judgement
-from memory_node.fusion.engine import Plan, barred_stones
+from memory_node.fusion.engine import Plan, barred_stones, object_ids_of
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.looks import Look
 from memory_node.fusion.update import plan_update
@@ -160,8 +160,7 @@ class Replay:
     def _plan(self, rows: list[tuple[Any, ...]], look: Look, config: Config) -> Plan:
         """The stored verdicts of a view as a plan."""
         engine = self._target.engine
-        dim = self._target.space.dimension or 0
-        evidence = evidence_of(rows, config, engine.world.features.dim or dim)
+        evidence = evidence_of(rows, config, self._target.space.dimension or 0)
         label = np.array([engine.world.labels.intern(row[5]) for row in rows], dtype=np.int32)
         kept = evidence.has_feature
         updates = []
@@ -180,13 +179,20 @@ class Replay:
                 engine.apply_update(update)
                 update = update.moved_to(int(places[0]), len(rows))
             updates.append(update)
+        ids = object_ids_of(len(rows), updates)
+        if ids != [row[0] for row in rows]:
+            stored = ', '.join(str(row[0]) for row in rows)
+            raise StoreError(
+                f'the observations of the view in log line {look.seq} went to the objects '
+                f'{", ".join(map(str, ids))}, they say {stored}'
+            )
         judgement = self._judgement(rows)
         stones = [None if row[4] is None else engine.tombstones.get(row[4]) for row in rows]
         barred = barred_stones(evidence, judgement, stones, look, config)
         final = {stone.object_id: stone for stone in barred if stone is not None}
         reasons = [r if b is None else '' for r, b in zip(judgement.reason, barred)]
         return Plan(
-            look, evidence, judgement, [row[0] for row in rows], [row[3] for row in rows],
+            look, evidence, judgement, ids, [row[3] for row in rows],
             kept, barred,
             engine.rejections.plan(
                 evidence, label, reasons, look.map_number, config.dilation_m, look.seq
@@ -258,8 +264,10 @@ def evidence_of(rows: list[tuple[Any, ...]], config: Config, dim: int) -> Eviden
     kind = '<f4' if config.profile == CHRONOTOPE else '<f2'
     has_feature = np.array([row[25] is not None for row in rows], dtype=bool)
     blobs = [np.frombuffer(row[25], kind) for row in rows if row[25] is not None]
-    width = len(blobs[0]) if blobs else dim
-    feature = np.zeros((n, width), np.float32)
+    lengths = {len(blob) for blob in blobs} - {dim}
+    if lengths:
+        raise StoreError(f'a feature of {min(lengths)} numbers is stored, expected {dim}')
+    feature = np.zeros((n, dim), np.float32)
     if blobs:
         feature[has_feature] = np.stack(blobs)
     size = np.ascontiguousarray(numbers[:, 4:7])

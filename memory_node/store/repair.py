@@ -95,7 +95,7 @@ def _held(damaged: Path, writing: bool) -> Iterator[None]:
     """Keep memories away from the file; on a disk that is read-only there can be none."""
     lock = None
     try:
-        if writing or os.access(damaged.parent, os.W_OK):
+        if writing or opening.may_write_beside(damaged):
             lock = opening.FileLock(damaged)
         yield
     finally:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -197,6 +198,13 @@ def _is_sound(value: Any, name: str, kind: type, needed: bool) -> bool:
     return isinstance(value, kind)
 
 
+def _are_json(texts: tuple[str, ...]) -> bool:
+    try:
+        return all(isinstance(json.loads(text), dict) for text in texts if text != '{}')
+    except ValueError:
+        return False
+
+
 def _configs(rows: _Rows) -> dict[str, str]:
     """Settings by hash; the hash tells whether they are as written. The defaults are known."""
     found = {}
@@ -216,7 +224,7 @@ def _copy_log(
     """Copy log lines up to the first that is missing; returns those of views."""
     rows, views = _Rows(source, target, 'log'), []
     for row in rows:
-        if row[0] != attempt.seq + 1 or row[1] not in _KINDS:
+        if row[0] != attempt.seq + 1 or row[1] not in _KINDS or not _are_json(row[7:9]):
             rows.problem = f'log line {attempt.seq + 1} is not as written'
             break
         target.execute(log.INSERT_LOG, row)
