@@ -149,10 +149,14 @@ class CandidateIndex:
         buffer = self._buffer
         if len(buffer):
             live = buffer[self._level_of[buffer] == 0]
-            away = np.abs(center[:, None] - self._placed[live]).max(axis=2)
+            limit = radius[:, None]
             if reach:
-                away -= self._world.records['half'][live].max(axis=1)
-            places, entries = np.nonzero(away <= radius[:, None])
+                limit = limit + self._world.records['half'][live].max(axis=1)
+            at = self._placed[live]
+            near = np.abs(center[:, 0, None] - at[:, 0]) <= limit
+            near &= np.abs(center[:, 1, None] - at[:, 1]) <= limit
+            near &= np.abs(center[:, 2, None] - at[:, 2]) <= limit
+            places, entries = np.nonzero(near)
             found_places.append(places)
             found_rows.append(live[entries])
         if not found_rows:

@@ -323,7 +323,7 @@ def _evidence(
         feature=feature,
         has_feature=has_feature,
         alternatives=[_alternatives(detections[k].alternatives) for k in places],
-        track_ids=[_clean(str(detections[k].track_id)) for k in places],
+        track_ids=[_clean(str(t)) if (t := detections[k].track_id) else '' for k in places],
     )
 
 
@@ -373,7 +373,7 @@ def _is_covariance(matrix: Floats) -> bool:
 
 def _alternatives(given: Any) -> Mapping[str, float] | None:
     """Alternatives with a usable label and score; others are left out."""
-    if not isinstance(given, Mapping):
+    if (type(given) is dict and not given) or not isinstance(given, Mapping):
         return None
     kept = {
         clean: float(score)

@@ -58,7 +58,9 @@ def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, confi
         look: the new one.
         config: the limits.
     """
-    away = np.abs(look.stamp_ns - look_ns) > config.look_gap_s * 1e9
+    away: Bools = np.abs(look.stamp_ns - look_ns) > config.look_gap_s * 1e9
+    if away.all():
+        return away
     step = boxes.distance(position, np.broadcast_to(look.position, position.shape))
     cosine = np.round(boxes.tree_sum(axis * look.axis), DIGITS)
     limit = round(math.cos(math.radians(config.look_angle_deg)), DIGITS)

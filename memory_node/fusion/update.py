@@ -90,7 +90,10 @@ def plan_update(
     created = np.flatnonzero(judgement.created)
     rows = judgement.row[matched]
     before = world.records[rows]
-    after = np.concatenate([before, _born(evidence, label, created, look, next_id)])
+    after = np.zeros(len(rows) + len(created), OBJECT)
+    after[: len(rows)] = before
+    if len(created):
+        _born(after[len(rows) :], evidence, label, created, look, next_id)
     old = after[: len(rows)]
     weight = _weights(before, c)
     if kept is None:
@@ -130,8 +133,10 @@ def apply_update(update: Update, world: World) -> Rows:
     return rows
 
 
-def _born(evidence: Evidence, label: Ints, created: Rows, look: Look, next_id: int) -> Records:
-    new = np.zeros(len(created), OBJECT)
+def _born(
+    new: Records, evidence: Evidence, label: Ints, created: Rows, look: Look, next_id: int
+) -> None:
+    """Fill the records of new objects."""
     new['id'] = np.arange(next_id, next_id + len(created))
     for name in ('center', 'size', 'orientation', 'half', 'oriented'):
         new[name] = getattr(evidence, name)[created]
@@ -145,7 +150,6 @@ def _born(evidence: Evidence, label: Ints, created: Rows, look: Look, next_id: i
     new['label'] = label[created]
     new['map'] = look.map_number
     new['state'] = TENTATIVE
-    return new
 
 
 def _weights(before: Records, c: Config) -> Floats:
@@ -188,7 +192,8 @@ def _keep_features(
         return evidence.has_feature.copy()
     kept = np.zeros(len(evidence), bool)
     kept[created] = evidence.has_feature[created]
-    k = np.nan_to_num(judgement.terms[matched, FEATURE], nan=0.0)
+    cosine = judgement.terms[matched, FEATURE]
+    k = np.where(np.isnan(cosine), 0.0, cosine)
     w = weight
     moved = 1.0 - ((1 - w) + w * k) / np.sqrt((1 - w) ** 2 + w * w + 2 * w * (1 - w) * k)
     wanted = before['observations'] < c.feature_keep_first
@@ -238,12 +243,12 @@ def _blend_boxes(
     step = np.where(known, np.where(had, w, np.where(w > 0, 1.0, 0.0)), 0.0)
     old['size'] += step * (evidence.size[matched] - old['size'])
     turns = evidence.oriented[matched] & speaks
-    if turns.any():
-        q, seen = old['orientation'], evidence.orientation[matched]
+    q, seen = old['orientation'], evidence.orientation[matched]
+    if turns.any() and not (q == seen).all():
         side = np.where(boxes.tree_sum(q * seen) < 0, -1.0, 1.0)[:, None]
         w4 = np.where(turns[:, None], np.where(old['oriented'][:, None], w, 1.0), 0.0)
         old['orientation'] = boxes.normalized(q + w4 * (side * seen - q))
-        old['oriented'] |= turns
+    old['oriented'] |= turns
     old['hull_center'] = old['center']
     old['half'] = boxes.hull_half(old['size'], old['orientation'])
 
@@ -266,19 +271,18 @@ def _add_labels(
     """Label evidence is raw mass: the score is added to the label's sum (CH-19)."""
     seen, score = label[place], evidence.score[place]
     slot = after['labels'] == seen[:, None]
-    known = np.flatnonzero(slot.any(axis=1))
-    after['masses'][known, slot[known].argmax(axis=1)] += score[known]
+    after['masses'] += slot * score[:, None]
     more: dict[int, dict[int, float]] = {}
     spilled = world.more_labels
     if spilled:
         more = {k: dict(spilled[r]) for k, r in enumerate(rows.tolist()) if r in spilled}
-    unknown = np.flatnonzero(~slot.any(axis=1)).tolist()
-    for k in unknown:
+    for k in np.flatnonzero(~slot.any(axis=1)).tolist():
         _add_label(after, more, k, int(seen[k]), float(score[k]))
     for k, detection in enumerate(place.tolist()):
         given = evidence.alternatives[detection]
-        for text, alternative_score in (given or {}).items():
-            _add_label(after, more, k, world.labels.intern(text), alternative_score)
+        if given:
+            for text, alternative_score in given.items():
+                _add_label(after, more, k, world.labels.intern(text), alternative_score)
     return more
 
 
@@ -362,8 +366,11 @@ def _changes(before: Records, after: Records, world: World, c: Config) -> list[C
             }
             drafts.append(ChangeDraft(ChangeKind.UPDATED, k, place))
     drafts += [ChangeDraft(ChangeKind.CREATED, k, {}) for k in range(count, len(after))]
-    changed = np.unique(np.array([d.place for d in drafts], dtype=np.int64))
+    if not drafts:
+        return drafts
+    changed = sorted({d.place for d in drafts})
     after['version_center'][changed] = after['center'][changed]
     after['version_size'][changed] = after['size'][changed]
-    drafts.sort(key=lambda d: int(after['id'][d.place]))
+    ids = after['id'].tolist()
+    drafts.sort(key=lambda d: ids[d.place])
     return drafts

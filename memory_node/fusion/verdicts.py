@@ -10,6 +10,8 @@ from memory_node.fusion.engine import Plan
 from memory_node.fusion.world import World
 from memory_node.model import Change, Verdict, VerdictKind
 
+_REFUSED = Verdict(VerdictKind.REJECTED, None)
+
 
 def numbered_changes(plan: Plan, world: World, recorded_ns: int) -> list[Change]:
     """Give each change of a plan its log line, after that of the view."""
@@ -28,7 +30,9 @@ def numbered_changes(plan: Plan, world: World, recorded_ns: int) -> list[Change]
 
 def verdicts_of(count: int, plan: Plan) -> tuple[Verdict, ...]:
     """One verdict for each of the `count` detections, in the order in which they were given."""
-    verdicts = [Verdict(VerdictKind.REJECTED, None, plan.refused.get(k, '')) for k in range(count)]
+    verdicts: list[Verdict] = [_REFUSED] * count
+    for place, reason in plan.refused.items():
+        verdicts[place] = Verdict(VerdictKind.REJECTED, None, reason)
     judgement = plan.judgement
     terms, total = judgement.terms.tolist(), judgement.total.tolist()
     for k, (place, kind) in enumerate(zip(plan.evidence.index.tolist(), plan.kinds)):

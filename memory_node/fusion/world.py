@@ -51,6 +51,7 @@ the last look that counted as independent; NaN position when the sensor pose was
 as in the last version written to the log."""
 
 STATES = (State.TENTATIVE, State.CONFIRMED, State.FORGOTTEN)
+STATE_WORDS = tuple(state.value for state in STATES)
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
 
 Records = npt.NDArray[Any]
@@ -72,11 +73,15 @@ class FeatureTable:
         assert self.dim is not None
         if not len(rows):
             return np.zeros((0, self.dim), np.float32)
-        chunks = self._chunks
-        return np.stack([chunks[r // _CHUNK][r % _CHUNK] for r in rows.tolist()])
+        first = int(rows[0]) // _CHUNK
+        if (rows // _CHUNK == first).all():  # most views lie in one chunk
+            return self._chunks[first][rows - first * _CHUNK]
+        return np.stack([self._chunks[r // _CHUNK][r % _CHUNK] for r in rows.tolist()])
 
     def dot(self, rows: Rows, vector: Features) -> Features:
         """Return the products of the given rows with a vector, (R,) float32."""
+        if not len(rows):
+            return np.zeros(0, np.float32)
         if len(rows) < 256:
             products: Features = self.take(rows) @ vector
             return products

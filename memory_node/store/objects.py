@@ -13,7 +13,7 @@ import apsw
 import numpy as np
 
 from memory_node.fusion.update import Update
-from memory_node.fusion.world import OBJECT, STATE_CODE, STATES, Features, Records, World
+from memory_node.fusion.world import OBJECT, STATE_CODE, STATE_WORDS, Features, Records, World
 from memory_node.model import Change, Floats, MemoryObject, ObjectVersion, State
 from memory_node.scene import boxes
 from memory_node.store.database import Database
@@ -55,7 +55,7 @@ def object_rows(
 ) -> list[Any]:
     """One row of the object table for each record."""
     names = world.labels.names
-    state = [STATES[code].value for code in records['state'].tolist()]
+    state = [STATE_WORDS[code] for code in records['state'].tolist()]
     turns, maps = records['orientation'].tolist(), records['map'].tolist()
     hulls: list[Any] = [(None, None, None)] * len(records)
     if world.off_center:
@@ -85,6 +85,9 @@ def _labels_json(
     texts = []
     slots = zip(records['labels'].tolist(), records['masses'].tolist())
     for k, (labels, masses) in enumerate(slots):
+        if labels[1] < 0:  # most objects have one label
+            texts.append(f'{{{quoted[labels[0]]}:{masses[0]!r}}}')
+            continue
         held = [f'{quoted[n]}:{m!r}' for n, m in zip(labels, masses) if n >= 0]
         held += [f'{quoted[n]}:{m!r}' for n, m in more_labels.get(k, {}).items()]
         texts.append(f'{{{",".join(held)}}}')
