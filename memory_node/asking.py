@@ -36,6 +36,7 @@ from memory_node.store.rebuild import findings
 
 MAX_UNANCHORED = 2000
 """Objects up to which relations may be asked for without naming one."""
+MAX_SEQ = 2**63 - 1
 RELATIONS = tuple(kind.value for kind in RelationKind)
 
 
@@ -134,6 +135,7 @@ class Asking(OpenStore):
         with self._opened():
             if since_seq < 0:
                 raise InvalidValueError(f'since_seq: got {since_seq!r}, expected 0 or more')
+            since_seq = min(since_seq, MAX_SEQ)
             if object_id is not None and since_seq == 0:
                 return log.newest_changes_of(self._database, object_id, checks.limit(limit))
             return log.changes_of(self._database, since_seq, checks.limit(limit), object_id)

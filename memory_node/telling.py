@@ -210,6 +210,7 @@ class Telling(OpenStore):
         stamp_ns: int | None = None,
         actor: str = CALLER,
         recorded_ns: int | None = None,
+        reason: str = '',
     ) -> Commit:
         """Record something that happened (CH-13).
 
@@ -217,7 +218,7 @@ class Telling(OpenStore):
             kind: any word, for example `door_opened`. payload: plain values.
             object_id: where it happened; None: nowhere in particular.
             stamp_ns: when; None: the newest stamp the memory has seen.
-            actor: who says so.
+            actor, reason: who says so, and why, for the log.
             recorded_ns: when the memory learned it; None: the newest stamp it has seen.
 
         Raises:
@@ -232,7 +233,7 @@ class Telling(OpenStore):
                 self._object(object_id)
             return edits.record_event(self._session, kind, object_id, payload or {}, asked)
 
-        return self._edit(actor, '', recorded_ns, prepare, stamp_ns)
+        return self._edit(actor, reason, recorded_ns, prepare, stamp_ns)
 
     def _edit(
         self,

@@ -44,7 +44,8 @@ def of_observation(database: Database, observation_id: int) -> Explanation:
     Raises:
         UnknownObjectError: there is no observation of this id.
     """
-    found = log.read_observation(database, observation_id)
+    valid = 0 < observation_id < 2**63
+    found = log.read_observation(database, observation_id) if valid else None
     if found is None:
         raise UnknownObjectError(f'no observation has the id {observation_id}')
     settings = _settings(database, found.view_seq)

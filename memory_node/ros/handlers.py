@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -183,10 +184,13 @@ def scene_message(
 
 def snapshot(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     """~/snapshot."""
-    if not request.path:
-        raise InvalidValueError('path: got an empty text, expected the path of a new file')
-    response.seq = memory.snapshot(request.path)
-    with SpatialMemory.open(request.path, readonly=True) as copy:
+    path = os.path.expanduser(request.path)
+    if not os.path.isabs(path):  # where the node happens to run, nobody knows
+        raise InvalidValueError(
+            f'path: got {request.path!r}, expected the whole path of a new file, from / or ~ on'
+        )
+    response.seq = memory.snapshot(path)
+    with SpatialMemory.open(path, readonly=True) as copy:
         response.snapshot_hash = copy.snapshot_hash()
 
 
@@ -203,10 +207,12 @@ def annotate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> 
             _now(desk),
         )  # fmt: skip
     else:
-        stamp_ns = conversions.stamp_to_ns(request.stamp) or _now(desk)
+        stamp_ns = conversions.stamp_to_ns(request.stamp)
+        if stamp_ns < 0:
+            raise InvalidValueError(f'stamp: got {stamp_ns} ns, expected 0 (now) or more')
         commit = memory.record_event(
-            request.event, facts.from_msg(request.payload), request.object_id or None, stamp_ns,
-            actor, _now(desk),
+            request.event, facts.given(request.payload), request.object_id or None,
+            stamp_ns or _now(desk), actor, _now(desk), request.reason,
         )  # fmt: skip
     _done(desk, commit, response)
 

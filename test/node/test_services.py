@@ -1,0 +1,460 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Every service: right answers, and each bad request with its error code."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PointStamped
+from node_kit import NS, detection, transform, view
+from spatial_memory.msg import DetectionArray, Property
+
+from memory_node import SpatialMemory
+from memory_node.ros.conversions import change_from_msg, stamp_from_ns
+
+CUP, TABLE = detection('cup', (2.0, 0.1, 0.85)), detection(
+    'table', (2.0, 0.0, 0.375), size=(1.2, 0.8, 0.75)
+)  # fmt: skip
+MUG = detection('coffee mug', (5.0, 0.0, 0.5), feature=(1.0, 0.0, 0.0))
+
+
+@pytest.fixture
+def ask(robot, run_node):
+    """A running node: ask(service, **fields) → reply, which must be a success; see Asking."""
+    return Asking(robot, run_node())
+
+
+class Asking:
+    def __init__(self, robot, node):
+        self.robot, self.node = robot, node
+        robot.wait_ready()
+
+    def __call__(self, service, **fields):
+        reply = self.robot.call(service, **fields)
+        assert reply.success, reply.message
+        assert (reply.error_code, reply.message) == (reply.NONE, '')
+        return reply
+
+    def refused(self, service, code, **fields):
+        """The message of a request that must be refused with a code."""
+        reply = self.robot.call(service, **fields)
+        assert not reply.success
+        assert reply.error_code == getattr(reply, code), reply.message
+        assert reply.message
+        return reply.message
+
+    def look(self, *detections, ago_s=0.0):
+        """See these twice, so that they are confirmed; return the stamp of the second time."""
+        last = self.robot.now_ns() - int(ago_s * NS)
+        for stamp_ns in (last - 2 * NS, last):
+            self.robot.wait_acknowledged(self.robot.see(*detections, stamp_ns=stamp_ns))
+        return last
+
+    def ids(self, **fields):
+        return [h.object.id for h in self('query', **fields).hits]
+
+
+# -- observe ---------------------------------------------------------------------------------
+
+
+def test_observe_returns_a_verdict_for_each_detection(ask):
+    now = ask.robot.now_ns()
+    bad = detection('bad', (math.nan, 0, 0))
+    reply = ask('observe', view=view(CUP, bad, detection('dim', (9, 9, 9), 0.1), stamp_ns=now))
+    assert list(reply.verdicts) == ['created', 'rejected', 'rejected']
+    assert reply.reasons[1] == 'not_finite'
+    assert reply.reasons[2]
+    assert list(reply.object_ids) == [1, 0, 0]
+    assert reply.seq == 1
+    reply = ask('observe', view=view(CUP, stamp_ns=now + 1))
+    assert (list(reply.verdicts), list(reply.object_ids)) == (['merged'], [1])
+    ask.robot.wait_acknowledged(now, now + 1)
+    assert ask('observe', view=view(stamp_ns=now + 2)).seq > reply.seq, 'an empty view is one too'
+
+
+def test_observe_uses_transforms_and_refuses_what_the_intake_would(ask):
+    now = ask.robot.now_ns()
+    ask.robot.tf(transform('map', 'camera', now, (0, 3, 0)), static=True)
+    for _ in range(100):
+        reply = ask.robot.call('observe', view=view(CUP, stamp_ns=now, frame='camera'))
+        if reply.success:
+            break
+    ((hit,),) = (ask('query').hits,)
+    assert hit.object.pose.position.y == pytest.approx(3.1)
+    ask.refused('observe', 'NO_TRANSFORM', view=view(CUP, stamp_ns=now, frame='nowhere'))
+    ask.refused('observe', 'INVALID_REQUEST', view=view(CUP, stamp_ns=now, frame=''))
+    said = ask.refused('observe', 'INVALID_REQUEST', view=view(CUP, stamp_ns=0))
+    assert 'bad_stamp' in said
+    ask.refused('observe', 'INVALID_REQUEST', view=view(CUP, stamp_ns=now + 100 * NS))
+    said = ask.refused('observe', 'INVALID_REQUEST', view=view(CUP, stamp_ns=now - 1000 * NS))
+    assert 'too_old' in said
+    ask.refused('observe', 'INVALID_REQUEST', view=DetectionArray())
+
+
+# -- explain ---------------------------------------------------------------------------------
+
+
+def test_explain_an_object_and_a_sighting(ask):
+    ask.look(CUP)
+    reply = ask('explain', object_id=1)
+    assert 'Object 1 is confirmed; 2 sightings' in reply.text[0]
+    assert [o.verdict for o in reply.observations] == ['created', 'merged']
+    assert [c.kind for c in reply.changes] == ['CREATED', 'CONFIRMED']
+    settings = {p.key: p.value for p in reply.settings}
+    assert float(settings['merge_score']) == pytest.approx(0.62)
+    merged = reply.observations[1]
+    reply = ask('explain', observation_id=merged.id)
+    assert [o.id for o in reply.observations] == [merged.id]
+    assert 'Against object 1 it scored' in reply.text[1]
+    terms = {t.name: t.value for t in reply.observations[0].terms}
+    assert terms['total'] >= 0.62
+    assert ask('forget', object_id=1).seq
+    assert 'forgotten' in ask('explain', object_id=1).text[0]
+
+
+@pytest.mark.parametrize(
+    ('fields', 'code'),
+    [
+        ({}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'observation_id': 1}, 'INVALID_REQUEST'),
+        ({'object_id': 7}, 'UNKNOWN_OBJECT'),
+        ({'object_id': 2**64 - 1}, 'UNKNOWN_OBJECT'),
+        ({'observation_id': 7}, 'UNKNOWN_OBJECT'),
+        ({'observation_id': 2**64 - 1}, 'UNKNOWN_OBJECT'),
+    ],
+)
+def test_explain_refuses(ask, fields, code):
+    ask.refused('explain', code, **fields)
+
+
+# -- get_changes -----------------------------------------------------------------------------
+
+
+def test_get_changes_in_pages_are_all_changes_in_order(ask, tmp_path):
+    ask.look(CUP, TABLE, MUG)
+    ask('annotate', object_id=1, key='owner', value='Ann')
+    ask('annotate', event='bell')
+    ask('forget', object_id=2)
+    every = ask('get_changes')
+    assert every.last_seq == every.log_seq
+    pages, since = [], 0
+    while True:
+        reply = ask('get_changes', store_id=every.store_id, since_seq=since, limit=2)
+        assert len(reply.changes) <= 2
+        assert not reply.reset
+        pages += reply.changes
+        since = reply.last_seq
+        if reply.last_seq >= reply.log_seq:
+            break
+    assert pages == list(every.changes)
+    ask.node.close()
+    with SpatialMemory.open(str(tmp_path / 'memory.db')) as memory:
+        stored = memory.changes()
+        assert every.log_seq == memory.seq
+    assert [change_from_msg(c) for c in pages] == stored
+    assert [c.kind for c in pages[-3:]] == ['CORRECTED', 'EVENT', 'FORGOTTEN']
+
+
+def test_get_changes_of_another_store_begins_anew(ask):
+    ask.look(CUP)
+    reply = ask('get_changes', store_id='another', since_seq=10**6)
+    assert reply.reset
+    assert reply.store_id != 'another'
+    assert [c.seq for c in reply.changes] == [c.seq for c in ask('get_changes').changes]
+    ahead = ask('get_changes', store_id=reply.store_id, since_seq=10**6)
+    assert (list(ahead.changes), ahead.last_seq) == ([], ahead.log_seq)
+    assert not ahead.reset
+    for since in (2**63 - 1, 2**63, 2**64 - 1):
+        assert list(ask('get_changes', since_seq=since).changes) == []
+    for limit in (-1, 1001, -(2**31)):
+        assert 'limit' in ask.refused('get_changes', 'INVALID_REQUEST', limit=limit)
+
+
+# -- get_scene -------------------------------------------------------------------------------
+
+
+def test_get_scene_in_pages_with_relations(ask):
+    ask.look(CUP, TABLE, MUG)
+    whole = ask('get_scene', relations=True)
+    scene = whole.scene
+    assert ([o.id for o in scene.objects], whole.next_id) == ([1, 2, 3], 0)
+    assert (scene.total, scene.truncated, scene.header.frame_id) == (3, False, 'map')
+    assert scene.seq == ask('get_changes').log_seq
+    on = [(r.subject_label, r.object_label) for r in scene.relations if r.relation == 'on']
+    assert on == [('cup', 'table')]
+    found, after = [], 0
+    while True:
+        page = ask('get_scene', after_id=after, limit=1, relations=True)
+        found += page.scene.objects
+        assert (page.scene.total, page.scene.truncated) == (3, True)
+        for relation in page.scene.relations:  # neighbours on other pages are named too
+            assert relation.subject_label and relation.object_label
+        if page.next_id == 0:
+            break
+        after = page.next_id
+    assert found == list(scene.objects)
+    assert list(ask('get_scene').scene.relations) == []
+    assert list(ask('get_scene', after_id=2**64 - 1).scene.objects) == []
+    for limit in (-1, 1001):
+        ask.refused('get_scene', 'INVALID_REQUEST', limit=limit)
+
+
+# -- snapshot --------------------------------------------------------------------------------
+
+
+def test_a_snapshot_is_the_store_as_it_is(ask, tmp_path):
+    ask.look(CUP, TABLE)
+    path = tmp_path / 'copy.db'
+    reply = ask('snapshot', path=str(path))
+    with SpatialMemory.open(str(path), readonly=True) as copy:
+        assert copy.check() == []
+        assert (copy.seq, copy.snapshot_hash()) == (reply.seq, reply.snapshot_hash)
+        assert len(copy.objects()) == 2
+    before = path.read_bytes()
+    said = ask.refused('snapshot', 'STORE_ERROR', path=str(path))
+    assert 'exists already' in said
+    assert path.read_bytes() == before
+    ask.refused('snapshot', 'STORE_ERROR', path=str(tmp_path / 'no' / 'folder' / 'copy.db'))
+    ask.refused('snapshot', 'INVALID_REQUEST')
+    ask.refused('snapshot', 'INVALID_REQUEST', path=' ')
+    ask.refused('snapshot', 'INVALID_REQUEST', path='relative.db')
+    ask.refused('snapshot', 'INVALID_REQUEST', path=':memory:')
+
+
+def test_a_snapshot_below_the_home_folder(ask, tmp_path, monkeypatch):
+    monkeypatch.setenv('HOME', str(tmp_path))
+    ask.look(CUP)
+    ask('snapshot', path='~/copy.db')
+    assert (tmp_path / 'copy.db').exists()
+
+
+# -- annotate --------------------------------------------------------------------------------
+
+
+FACTS = (
+    'Ann', '', 'true', '12.5', '"12.5"', '[1, 2]', '{"a": 1}', 'null', 'NaN', '[1, 2', '椅子',
+    '9' * 300, '9' * 5000, '[' * 50 + ']' * 50, '[' * 900 + ']' * 900, '[' * 30000,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize('given', FACTS, ids=lambda text: text[:8])
+def test_a_property_is_stored_and_read_back_as_it_was_given(ask, given):
+    ask.look(CUP)
+    reply = ask('annotate', object_id=1, key='fact', value='before')
+    reply = ask('annotate', object_id=1, key='fact', value=given, actor='Ann', reason='told')
+    history = ask('history', object_id=1)
+    ((key, value),) = [(p.key, p.value) for p in history.object.properties]
+    assert (key, value) == ('fact', given)
+    last = history.changes[-1]
+    assert (last.seq, last.kind, last.actor, last.reason) == (reply.seq, 'CORRECTED', 'Ann', 'told')
+    assert {p.key: p.value for p in last.before} == {'key': 'fact', 'value': 'before'}
+    assert {p.key: p.value for p in last.after} == {'key': 'fact', 'value': given}
+
+
+def test_an_event_is_a_line_of_the_log(ask):
+    ask.look(CUP)
+    payload = [Property(key='door', value='front'), Property(key='times', value='2')]
+    stamp_ns = ask.robot.now_ns() - 5 * NS
+    reply = ask('annotate', event='bell', payload=payload, object_id=1,
+                stamp=stamp_from_ns(stamp_ns), actor='Ann', reason='heard it')  # fmt: skip
+    nowhere = ask('annotate', event='bell')
+    first, second = ask('get_changes').changes[-2:]
+    assert (first.seq, first.kind, first.object.id, first.actor) == (reply.seq, 'EVENT', 1, 'Ann')
+    assert first.reason == 'heard it'
+    assert first.stamp == stamp_from_ns(stamp_ns)
+    after = {p.key: p.value for p in first.after}
+    assert after['type'] == 'bell'
+    assert json.loads(after['payload']) == {'door': 'front', 'times': 2}
+    assert (second.seq, second.object.id) == (nowhere.seq, 0)
+    assert abs(second.stamp.sec - ask.robot.now_ns() / NS) < 60, 'now'
+    assert ask('forget', object_id=1)
+    ask('annotate', event='bell', object_id=1)  # what is gone may still have been rung
+
+
+@pytest.mark.parametrize(
+    ('fields', 'code'),
+    [
+        ({}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'key': 'a', 'event': 'b'}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'key': ' '}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'key': 'x' * 200}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'key': 'a\tb'}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'key': 'a', 'value': 'x' * 100000}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'key': 'a', 'value': '[' * 100000}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'key': 'a', 'value': '1e999'}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'key': 'a', 'actor': 'perception'}, 'INVALID_REQUEST'),
+        ({'object_id': 1, 'key': 'a', 'reason': 'x' * 2000}, 'INVALID_REQUEST'),
+        ({'key': 'a'}, 'UNKNOWN_OBJECT'),
+        ({'object_id': 7, 'key': 'a'}, 'UNKNOWN_OBJECT'),
+        ({'object_id': 2, 'key': 'a'}, 'OBJECT_ENDED'),
+        ({'event': '\n'}, 'INVALID_REQUEST'),
+        ({'event': 'bell', 'stamp': Time(sec=-1)}, 'INVALID_REQUEST'),
+        ({'event': 'x' * 200}, 'INVALID_REQUEST'),
+        ({'event': 'bell', 'object_id': 2**64 - 1}, 'UNKNOWN_OBJECT'),
+        ({'event': 'bell', 'payload': [Property(key='', value='a')]}, 'INVALID_REQUEST'),
+        ({'event': 'bell', 'payload': [Property(key='a')] * 2}, 'INVALID_REQUEST'),
+    ],
+)  # fmt: skip
+def test_annotate_refuses(ask, fields, code):
+    ask.look(CUP, TABLE)
+    ask('forget', object_id=2)
+    seq = ask('get_changes').log_seq
+    ask.refused('annotate', code, **fields)
+    assert ask('get_changes').log_seq == seq, 'nothing was written'
+
+
+# -- relate ----------------------------------------------------------------------------------
+
+
+def test_relations_are_stated_once_and_taken_back(ask):
+    ask.look(CUP, TABLE, MUG)
+    for _ in range(2):
+        reply = ask('relate', subject='cup', relation='belongs_to', object='mug', state=True,
+                    actor='Ann', reason='same set')  # fmt: skip
+        (relation,) = reply.relations
+        assert (relation.subject_id, relation.object_id, relation.stated) == (2, 1, True)
+        assert (relation.subject_label, relation.object_label) == ('cup', 'coffee mug')
+        assert relation.confidence == 1.0
+        assert (list(reply.subject_ids), list(reply.object_ids)) == ([2], [1])
+    assert ask('relate', relation='belongs_to').total == 1
+    line = ask('get_changes').changes[-1]
+    assert (line.kind, line.object.id, line.actor, line.reason) == (
+        'RELATION', 2, 'Ann', 'same set',
+    )  # fmt: skip
+    assert {p.key: p.value for p in line.after} == {
+        'relation': 'belongs_to', 'object_id': '1', 'holds': 'true',
+    }  # fmt: skip
+    reply = ask('relate', subject_id=2, relation='belongs_to', object_id=1, retract=True)
+    assert reply.total == 0, 'also when it was the last of its kind'
+    ask.refused('relate', 'INVALID_REQUEST', relation='belongs_to', subject='cup')
+
+
+def test_relations_are_asked_for_from_either_side_and_within_limits(ask):
+    ask.look(CUP, TABLE, *(detection('book', (2.0 + 0.1 * k, -0.3, 0.76), size=(0.05, 0.2, 0.02))
+                           for k in range(5)))  # fmt: skip
+    on = ask('relate', relation='on', object='table')
+    assert on.total == 6
+    assert len(list(on.subject_ids)) == 0
+    assert len(list(on.object_ids)) == 1
+    table = on.object_ids[0]
+    assert {(r.relation, r.object_id, r.object_label) for r in on.relations} == {
+        ('on', table, 'table')
+    }
+    few = ask('relate', relation='on', object_id=table, limit=2)
+    assert (len(few.relations), few.total) == (2, 6)
+    assert ask('relate', subject_id=table, relation='under').total == 6
+    assert ask('relate', subject='book', relation='near', object='book').total == 20
+    assert ask('relate', relation='on', object='lamp').total == 0
+    everything = ask('relate', limit=1000)
+    assert everything.total == len(everything.relations) > 12
+
+
+@pytest.mark.parametrize(
+    ('fields', 'code'),
+    [
+        ({'limit': -1}, 'INVALID_REQUEST'),
+        ({'limit': 1001}, 'INVALID_REQUEST'),
+        ({'relation': 'beyond'}, 'INVALID_REQUEST'),
+        ({'relation': 'x' * 200}, 'INVALID_REQUEST'),
+        ({'subject_id': 1, 'subject': 'cup'}, 'INVALID_REQUEST'),
+        ({'object': 'x' * 5000}, 'INVALID_REQUEST'),
+        ({'subject_id': 999}, 'UNKNOWN_OBJECT'),
+        ({'object_id': 2**64 - 1}, 'UNKNOWN_OBJECT'),
+        ({'subject_id': 1, 'object_id': 2, 'relation': 'a', 'state': True, 'retract': True},
+         'INVALID_REQUEST'),
+        ({'subject_id': 1, 'object_id': 2, 'state': True}, 'INVALID_REQUEST'),
+        ({'subject_id': 1, 'object_id': 1, 'relation': 'a', 'state': True}, 'INVALID_REQUEST'),
+        ({'subject_id': 1, 'relation': 'a', 'state': True}, 'INVALID_REQUEST'),
+        ({'subject': 'book', 'object_id': 1, 'relation': 'a', 'state': True}, 'INVALID_REQUEST'),
+        ({'subject': 'lamp', 'object_id': 1, 'relation': 'a', 'state': True}, 'INVALID_REQUEST'),
+        ({'subject_id': 1, 'object_id': 4, 'relation': 'a', 'state': True}, 'OBJECT_ENDED'),
+        ({'subject_id': 1, 'object_id': 99, 'relation': 'a', 'state': True}, 'UNKNOWN_OBJECT'),
+    ],
+)  # fmt: skip
+def test_relate_refuses(ask, fields, code):
+    books = [detection('book', (8.0, k, 0.0)) for k in (0, 2)]
+    ask.look(CUP, *books, TABLE)
+    ask('forget', object_id=4)
+    ask.refused('relate', code, **fields)
+
+
+# -- forget and undo -------------------------------------------------------------------------
+
+
+def test_forgetting_is_undone_with_the_same_id(ask):
+    ask.look(CUP)
+    ask('forget', object_id=1, actor='Ann', reason='not a cup')
+    assert ask.ids() == []
+    ask.refused('forget', 'OBJECT_ENDED', object_id=1)
+    reply = ask('forget', object_id=1, undo=True, actor='Ann', reason='it is')
+    assert ask.ids() == [1]
+    last = ask('history', object_id=1).changes[-1]
+    assert (last.seq, last.kind, last.reason) == (reply.seq, 'RESTORED', 'it is')
+    ask.refused('forget', 'INVALID_REQUEST', object_id=1, undo=True)
+    ask.refused('forget', 'UNKNOWN_OBJECT', object_id=9, undo=True)
+    ask.refused('forget', 'INVALID_REQUEST', object_id=1, actor='perception')
+
+
+# -- query -----------------------------------------------------------------------------------
+
+
+def test_query_by_label_feature_and_score(ask):
+    ask.look(CUP, TABLE, MUG, detection('plate', (7, 0, 0), feature=(0.6, 0.8, 0.0)))
+    hits = ask('query', labels=['CUP', 'table', 'lamp']).hits
+    assert {h.object.label for h in hits} == {'cup', 'table'}
+    reply = ask('query', feature=[2.0, 0.0, 0.0])
+    assert [(h.object.label, pytest.approx(h.score, abs=1e-3)) for h in reply.hits] == [
+        ('coffee mug', 1.0), ('plate', 0.6),
+    ]  # fmt: skip
+    assert {t.name for t in reply.hits[0].terms} == {'feature'}
+    (best,) = ask('query', feature=[1.0, 0.0, 0.0], min_score=0.9).hits
+    assert best.object.label == 'coffee mug'
+    assert ask('query', text='mug', labels=['coffee mug']).total == 1
+    for fields in (
+        {'feature': [1.0, 0.0]}, {'feature': [0.0, 0.0, 0.0]},
+        {'feature': [math.nan, 0.0, 1.0]}, {'min_score': -1.0}, {'min_score': math.nan},
+        {'moved_m': math.inf}, {'order': 'random'}, {'labels': ['x' * 5000]},
+        {'states': ['forgotten']},
+    ):  # fmt: skip
+        ask.refused('query', 'INVALID_REQUEST', **fields)
+
+
+def test_query_by_time(ask):
+    old = ask.look(CUP, ago_s=100)
+    new = ask.look(TABLE)
+    between = stamp_from_ns((old + new) // 2)
+    by_label = {h.object.label: h.object.id for h in ask('query').hits}
+    assert ask.ids(seen_since=between) == [by_label['table']]
+    assert ask.ids(seen_since=stamp_from_ns(new)) == [by_label['table']]
+    assert ask.ids(unseen_since=between) == [by_label['cup']]
+    assert ask.ids(unseen_since=stamp_from_ns(old)) == []
+    assert ask.ids(new_since=between) == [by_label['table']]
+    assert ask.ids(new_since=stamp_from_ns(old - 2 * NS)) == sorted(by_label.values())
+    ask.refused('query', 'INVALID_REQUEST', seen_since=between, unseen_since=between)
+
+
+def test_query_by_movement_and_order(ask):
+    ask.look(CUP, TABLE, ago_s=50)
+    now = ask.robot.now_ns()
+    for k in range(1, 31):
+        x, y, z = CUP.pose.position.x, CUP.pose.position.y, CUP.pose.position.z
+        moved = detection('cup', (x + 0.01 * k, y, z))
+        ask.robot.wait_acknowledged(ask.robot.see(moved, stamp_ns=now - (30 - k) * NS))
+    hits = ask('query').hits
+    by_label = {h.object.label: h.object.id for h in hits}
+    assert len(hits) == 2, 'it moved slowly enough to stay itself'
+    reply = ask('query', moved_m=0.2)
+    assert [h.object.id for h in reply.hits] == [by_label['cup']]
+    assert {t.name: t.value for t in reply.hits[0].terms}['moved_m'] > 0.2
+    assert ask.ids(moved_m=5.0) == []
+    assert ask.ids(order='recent') == [by_label['cup'], by_label['table']]
+    assert ask.ids(order='salient') == [by_label['cup'], by_label['table']]
+    assert ask.ids(order='relevance') == sorted(by_label.values())
+    near = PointStamped()
+    near.point.x, near.point.z = 2.0, 0.375
+    assert ask.ids(near=near, radius_m=0.1) == [by_label['table']]
