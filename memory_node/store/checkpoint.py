@@ -9,6 +9,7 @@ import os
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -30,6 +31,7 @@ class Checkpointer:
     def __init__(self, path: Path, seq: int) -> None:
         self.committed_seq = self.durable_seq = seq
         self.log_bytes = 0
+        self._stuck = False
         self._path = path
         self._connection: apsw.Connection | None = None
         self._stop = threading.Event()
@@ -39,7 +41,7 @@ class Checkpointer:
     @property
     def held_back(self) -> bool:
         """Whether a reader outside keeps the write-ahead log from being emptied (C32)."""
-        return self.log_bytes >= WARN_FROM_BYTES
+        return self._stuck and self.log_bytes >= WARN_FROM_BYTES
 
     def stop(self) -> None:
         """End the thread."""
@@ -70,6 +72,8 @@ class Checkpointer:
                 os.close(descriptor)
             self.durable_seq = seq
         with suppress(apsw.Error):
-            connection.execute('PRAGMA wal_checkpoint(PASSIVE)').fetchall()
+            done: Any = connection.execute('PRAGMA wal_checkpoint(PASSIVE)').fetchall()
+            [(_, frames, moved)] = done
+            self._stuck = moved < frames  # only a reader holds a passive checkpoint back
             if self.log_bytes >= TRUNCATE_FROM_BYTES:
                 connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()

@@ -5,7 +5,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -51,7 +57,7 @@ def test_migrations_are_numbered_without_gaps() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_a_tilde_is_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_c31_g_a_tilde_is_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('HOME', str(tmp_path))
     with SpatialMemory.open('~/memory.db') as memory:
         memory.observe(view(1000, seen()))
@@ -151,6 +157,59 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
         assert memory._database.rows("SELECT 1 FROM sqlite_master WHERE name = 'extra'") == []
 
 
+def test_a_migration_is_one_transaction(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No reader ever sees the tables of one schema with the number of another."""
+    newest = migrations()[-1][0]
+    seen_by_others = []
+
+    def steps() -> list[tuple[int, str]]:
+        return [*migrations_before(), (newest + 1, SECOND_STEP)]
+
+    migrations_before = module.migrations
+    monkeypatch.setattr(module, 'migrations', steps)
+    real = apsw.Connection.execute
+
+    class Watched(apsw.Connection):
+        def execute(self, *args: Any, **more: Any) -> Any:
+            other = apsw.Connection(str(path))
+            tables = real(other, "SELECT count(*) FROM sqlite_master WHERE name = 'extra'").get
+            seen_by_others.append((tables, other.pragma('user_version')))
+            other.close()
+            return super().execute(*args, **more)
+
+    monkeypatch.setattr(apsw, 'Connection', Watched)
+    monkeypatch.setattr(module.apsw, 'Connection', Watched)
+    Database(str(path)).close()
+    assert set(seen_by_others) == {(0, newest), (1, newest + 1)}
+
+
+def test_two_migrations_are_applied_in_their_order(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    newest = migrations()[-1][0]
+    more = [(newest + 1, SECOND_STEP), (newest + 2, 'UPDATE extra SET x = x + 1;')]
+    steps = [*migrations(), *more]
+    monkeypatch.setattr(module, 'migrations', lambda: steps)
+    database = Database(str(path))
+    assert database.rows('SELECT x FROM extra') == [(8,)]
+    assert database.connection.pragma('user_version') == newest + 2
+    database.close()
+
+
+def test_a_memory_goes_on_after_a_migration(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [
+        *migrations(),
+        (migrations()[-1][0] + 1, 'ALTER TABLE object ADD COLUMN extra INTEGER'),
+    ]
+    with SpatialMemory.open(str(path)) as memory:
+        expected = memory.objects()
+    monkeypatch.setattr(module, 'migrations', lambda: steps)
+    with SpatialMemory.open(str(path)) as memory:
+        assert memory.objects() == expected
+        memory.observe(view(2000, seen()))
+        assert memory.check() == []
+
+
 # -- what cannot be opened -------------------------------------------------------------------
 
 
@@ -189,19 +248,19 @@ def test_c31_a_damaged_header_is_refused(path: Path) -> None:
     refused(path, DamagedStoreError, 'damaged')
 
 
-def test_c31_noise_after_a_correct_header_is_refused(path: Path, tmp_path: Path) -> None:
+def test_c31_a_noise_after_a_correct_header_is_refused(path: Path, tmp_path: Path) -> None:
     noise = bytes((k * 97 + k // 7) % 256 for k in range(4096))
     path.write_bytes(path.read_bytes()[:100] + noise)
     refused(path, DamagedStoreError, 'damaged')
 
 
-def test_c31_an_empty_file_is_no_first_run(tmp_path: Path) -> None:
+def test_c31_b_an_empty_file_is_no_first_run(tmp_path: Path) -> None:
     target = tmp_path / 'empty.db'
     target.touch()
     refused(target, DamagedStoreError, 'empty')
 
 
-def test_c31_a_file_that_was_cut_is_refused(path: Path) -> None:
+def test_c31_c_a_file_that_was_cut_is_refused(path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
     refused(path, DamagedStoreError, 'cut')
@@ -213,17 +272,17 @@ def test_c31_text_is_refused(tmp_path: Path) -> None:
     refused(target, DamagedStoreError, 'SQLite')
 
 
-def test_c31_a_folder_is_refused(tmp_path: Path) -> None:
+def test_c31_h_a_folder_is_refused(tmp_path: Path) -> None:
     target = tmp_path / 'folder.db'
     target.mkdir()
     refused(target, StoreError, 'folder')
 
 
-def test_c31_a_missing_folder_is_named(tmp_path: Path) -> None:
+def test_c31_e_a_missing_folder_is_named(tmp_path: Path) -> None:
     refused(tmp_path / 'not' / 'there' / 'memory.db', StoreError, 'does not exist')
 
 
-def test_c31_the_log_of_another_store_beside_it_is_refused(path: Path, tmp_path: Path) -> None:
+def test_c31_d_the_log_of_another_store_beside_it_is_refused(path: Path, tmp_path: Path) -> None:
     other = tmp_path / 'other.db'
     memory = SpatialMemory.open(str(other))
     observe_all(memory, stream(2, 30))
@@ -240,6 +299,43 @@ def test_c31_the_log_of_another_store_beside_it_is_refused(path: Path, tmp_path:
     log.unlink()
     with SpatialMemory.open(str(path)) as memory:
         assert memory.check() == []
+
+
+@contextmanager
+def locked_folder(*files: Path) -> Iterator[Path]:
+    """A folder with copies of files that nobody may write to; root plays nobody meanwhile."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in files:
+            shutil.copyfile(file, folder / file.name)
+            (folder / file.name).chmod(0o444)
+        folder.chmod(0o555)
+        root = os.geteuid() == 0
+        if root:
+            os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            if root:
+                os.seteuid(0)
+            folder.chmod(0o755)
+
+
+def test_c31_f_a_folder_that_is_read_only_is_refused(path: Path) -> None:
+    with locked_folder(path) as folder:
+        refused(folder / path.name, StoreError, 'Permission denied')
+        refused(folder / 'new.db', StoreError, 'Permission denied')
+        assert not (folder / 'new.db').exists()
+
+
+def test_c31_f_a_file_in_a_folder_that_is_read_only_can_be_read(path: Path) -> None:
+    with SpatialMemory.open(str(path)) as memory:
+        expected = memory.snapshot_hash()
+    with locked_folder(path) as folder:
+        with SpatialMemory.open(str(folder / path.name), readonly=True) as memory:
+            assert memory.check() == []
+            assert memory.snapshot_hash() == expected
+        assert [p.name for p in folder.iterdir()] == [path.name]
 
 
 def test_c31_a_log_whose_file_is_gone_is_refused(tmp_path: Path) -> None:
