@@ -122,7 +122,7 @@ def test_a_large_scene_does_not_hold_up_what_comes_in(robot, start_process, scen
     robot.wait_ready()
     wait_for(lambda: scenes and len(scenes[-1][1].objects) == 2000, what='the scene')
     waits = []
-    until = time.monotonic() + 4.0
+    until = time.monotonic() + 3.0
     place = 0
     while time.monotonic() < until:  # every view changes something, so a scene is always due
         place += 1
@@ -132,5 +132,5 @@ def test_a_large_scene_does_not_hold_up_what_comes_in(robot, start_process, scen
         waits.append(time.monotonic() - started)
         time.sleep(0.02)
     waits.sort()
-    assert len(scenes) >= 3, 'scenes came meanwhile'
+    assert len(scenes) >= 2, 'scenes came meanwhile'
     assert waits[int(0.9 * len(waits))] < 0.1, waits[-10:]
