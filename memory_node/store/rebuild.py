@@ -38,8 +38,9 @@ _OBSERVATIONS = """
     SELECT object_id, verdict, reason, candidate_id, barred_by, label, score, x, y, z,
            size_x, size_y, size_z, qx, qy, qz, qw, position_cov, alternatives, track_id,
            geometry_term, iou_term, feature_term, label_term, total, feature, space
-    FROM observation WHERE view_seq = ? ORDER BY id
+    FROM observation WHERE view_seq = ?2 AND id BETWEEN ?1 AND ?1 + ?3 ORDER BY id
 """
+_COUNTS = 'SELECT view_seq, min(id), count(*) FROM observation GROUP BY view_seq'
 DERIVED = (
     'object', 'object_feature', 'object_version', 'rejection', 'tombstone', 'property',
     'stated_relation', 'event',
@@ -64,10 +65,18 @@ class Replay:
                 'SELECT id, name, dimension FROM feature_space'
             )
         }
+        self._first = {
+            view_seq: (first, count) for view_seq, first, count in source.rows(_COUNTS)
+        }
         self._configs = {
             number: Config.of(_as_settings(json.loads(text)))
             for number, text in source.rows('SELECT hash, settings FROM config')
         }
+
+    def _observations(self, view_seq: int) -> list[tuple[Any, ...]]:
+        """The observations of a view; those of one view are numbered one after the other."""
+        first, count = self._first.get(view_seq, (0, 0))
+        return self._source.rows(_OBSERVATIONS, (first, view_seq, count)) if count else []
 
     def run(self) -> None:
         """Replay everything.
@@ -118,7 +127,7 @@ class Replay:
             'SELECT sensor, clock, map_id, sensor_pose, scope, config FROM view WHERE seq = ?',
             (line.seq,),
         )[0]
-        observations = self._source.rows(_OBSERVATIONS, (line.seq,))
+        observations = self._observations(line.seq)
         config = self._configs[row[5]]
         self._switch(config, observations)
         world = session.engine.world

@@ -134,7 +134,6 @@ CREATE TABLE observation (
     space INTEGER REFERENCES feature_space(id),
     feature BLOB                               -- where it was kept; float16 (chronotope: float32)
 );
-CREATE INDEX observation_view ON observation(view_seq);
 CREATE INDEX observation_object ON observation(object_id) WHERE object_id IS NOT NULL;
 
 -- What was forgotten, so that its next sighting does not bring it back, and what has been seen
