@@ -54,6 +54,12 @@ ARGUMENTS = [
         description='Topic of the detections; relative names are below the namespace.',
     ),
     DeclareLaunchArgument(
+        'detections_vision',
+        default_value='detections_vision',
+        description='Topic of the vision_msgs/Detection3DArray messages of other detectors; '
+        'relative names are below the namespace.',
+    ),
+    DeclareLaunchArgument(
         'shared_tf',
         default_value='false',
         choices=YES_NO,
@@ -107,7 +113,10 @@ def _nodes(context: LaunchContext) -> list[Node]:
         name='spatial_memory',
         namespace=given['namespace'],
         parameters=[ParameterFile(str(params_file), allow_substs=True), changed],
-        remappings=[*tf, ('detections', given['detections'])],
+        remappings=[
+            *tf,
+            *((topic, given[topic]) for topic in ('detections', 'detections_vision')),
+        ],
         ros_arguments=['--log-level', given['log_level']],
         respawn=given['respawn'] == 'true',
         respawn_delay=2.0,
