@@ -265,8 +265,11 @@ class Telling(OpenStore):
 
         return self._patiently(commit)
 
-    def configure(self, config: Config) -> None:
-        """Use other settings from the next call on; read-only ones stay as at opening."""
+    def configure(self, config: Config, wait: bool = True) -> None:
+        """Use other settings from the next call on; read-only ones stay as at opening.
+
+        wait: see `observe`, also for what is raised.
+        """
 
         def use() -> None:
             fixed = [row.name for row in tunables(Config) if row.read_only]
@@ -274,7 +277,7 @@ class Telling(OpenStore):
             self._session.use(dataclasses.replace(config, **kept))
             self._ignored = folded(config.ignored_labels)
 
-        self._patiently(use)
+        self._patiently(use, wait)
 
     def rebuild(self) -> None:
         """Write everything derived anew from the log.

@@ -66,7 +66,7 @@ def test_decimals(cls: type, row: Tunable) -> None:
 
 
 @pytest.mark.xfail(strict=True, raises=OverflowError, reason='math.isfinite cannot take it')
-@pytest.mark.parametrize('value', [10**400, -(10**400)])
+@pytest.mark.parametrize('value', [10**400, -(10**400)], ids=['above', 'below'])
 def test_whole_numbers_beyond_every_decimal(value: int) -> None:
     [row] = [row for row in tunables(Config) if row.name == 'near_m']
     is_refused(Config, row, value)

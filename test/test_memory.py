@@ -37,7 +37,7 @@ from memory_node.errors import (
     UnknownObjectError,
 )
 from memory_node.model import ChangeKind, State, VerdictKind
-from memory_node.store import kept_out, log, objects
+from memory_node.store import checkpoint, kept_out, log, objects
 
 NAN, INF = float('nan'), float('inf')
 NOBODY = [0, -1, 99, 2**63, 2**64 - 1, 'zzz', None, 1.5]
@@ -513,6 +513,23 @@ def test_promise_9_the_present_time_is_the_newest_stamp(memory: SpatialMemory) -
     memory.observe(view(1000, seen()))
     [change] = memory.forget(1).changes
     assert (change.stamp_ns, change.recorded_ns) == (1000 * SECOND, 1000 * SECOND)
+
+
+def test_what_is_durable_is_told_after_the_next_checkpoint(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, 'EVERY_S', 3600.0)  # the rounds are called here
+    with SpatialMemory.open(path) as memory:
+        checkpointer = memory._database._checkpointer
+        assert checkpointer is not None
+        for work in (lambda: memory.observe(view(1000, seen())), lambda: memory.forget(1)):
+            before = memory.durable_seq
+            work()
+            assert memory.durable_seq == before < memory.seq
+            connection = apsw.Connection(path)
+            checkpointer._once(connection)
+            connection.close()
+            assert memory.durable_seq == memory.seq
 
 
 # -- when the disk refuses -------------------------------------------------------------------

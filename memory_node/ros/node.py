@@ -214,11 +214,11 @@ class SpatialMemoryNode(LifecycleNode):
     def _observe(self, view: View) -> Commit:
         assert self._memory is not None
         if self._unsaved is not None:
-            self._memory.configure(self._unsaved)
+            self._memory.configure(self._unsaved, wait=False)
             self._unsaved = None
         started = time.monotonic()
         try:
-            commit = self._memory.observe(view, self._now_ns() or None, False)
+            commit = self._memory.observe(view, self._now_ns() or None, wait=False)
         except StoreBusyError:
             self._health.busy_at = time.monotonic()
             raise
@@ -303,7 +303,7 @@ class SpatialMemoryNode(LifecycleNode):
         if memory is None:
             return
         try:
-            memory.configure(config)
+            memory.configure(config, wait=False)
             self._unsaved = None
         except StoreError as error:
             self._unsaved = config

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from views import seen, stream
 from worlds import evidence_of, put
@@ -283,6 +283,7 @@ def test_c02_two_alike_in_one_view_stay_two() -> None:
     assert by_place == {0: 1, 1: 0}
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 200), st.randoms(use_true_random=False))
 def test_the_order_of_detections_in_a_view_never_changes_the_result(seed: int, random: Any) -> None:
     with SpatialMemory.open(':memory:') as plain, SpatialMemory.open(':memory:') as shuffled:

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from views import FORWARD, SECOND, seen, view
 
@@ -193,6 +193,7 @@ def test_a_label_beyond_the_slots_is_the_objects_own(memory: SpatialMemory) -> N
 labels = st.sampled_from('abcdefgh')
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(labels, st.dictionaries(labels, st.just(0.25))), min_size=1))
 def test_label_mass_is_the_sum_of_scores_in_any_order(sightings: list) -> None:
     expected: dict[str, float] = {}

@@ -138,9 +138,9 @@ def test_a_full_queue_drops_the_oldest_and_counts_them(robot, run_node, capfd, m
     robot.wait_ready()
     judge, free = node._memory.observe, threading.Event()
 
-    def slow(*args):
+    def slow(*args, **more):
         free.wait(10.0)
-        return judge(*args)
+        return judge(*args, **more)
 
     monkeypatch.setattr(node._memory, 'observe', slow)
     stamps = [robot.see(stamp_ns=time.time_ns()) for _ in range(20)]

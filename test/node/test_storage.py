@@ -73,6 +73,9 @@ def test_c30_a_stop_does_not_wait_for_a_lock(robot, start_process, tmp_path):
     with locked(tmp_path / 'memory.db'):
         robot.see()
         wait_for(lambda: 'store_busy' in process.text, what='the warning')
+        asked = time.monotonic()
+        assert robot.set_parameter('create_score', 0.4).successful
+        assert time.monotonic() - asked < 1.0
         started = time.monotonic()
         assert process.stop() == 0, process.text
         assert time.monotonic() - started < 3.0
@@ -109,7 +112,7 @@ def test_an_unforeseen_error_of_the_core_costs_one_view(robot, run_node, capfd, 
     node = run_node()
     robot.wait_ready()
     with monkeypatch.context() as patch:
-        patch.setattr(node._memory, 'observe', lambda *_: 1 / 0)
+        patch.setattr(node._memory, 'observe', lambda *_, **__: 1 / 0)
         robot.see()
         wait_for(lambda: node._intake.counts().dropped['internal_error'] == 1, what='the count')
     assert 'ZeroDivisionError' in capfd.readouterr().err

@@ -219,6 +219,7 @@ def test_another_stream_has_another_hash(views: tuple[View, ...]) -> None:
 
 def test_differences_below_a_millionth_are_not_told() -> None:
     assert hash_of(*but(center_m=(1 + 1e-9, 0, 1))) == hash_of(*but(center_m=(1, 0, 1)))
+    assert hash_of(*but(score=0.8 + 1e-9)) == hash_of(*BASE)
 
 
 def test_forgetting_changes_the_hash_and_so_does_its_reason() -> None:
