@@ -71,10 +71,11 @@ class Follower:
         return [(seq, kind) for _, seq, kind in map(json.loads, lines)]
 
 
+@pytest.mark.timeout(400)
 def test_both_ends_are_killed_and_every_change_is_told_once(
     robot, start_process, cleanup, tmp_path, request
 ):
-    rounds = 10 if request.config.getoption('--long') else 2
+    rounds = 8 if request.config.getoption('--long') else 2
     rng = random.Random(7)
     follower = Follower(tmp_path / 'book')
     cleanup.callback(follower.kill)

@@ -159,7 +159,7 @@ def test_covariance_track_and_alternatives_reach_the_memory(robot, run_node):
     covariance[0] = covariance[7] = covariance[14] = 0.04
     given = []
     observe = node._memory.observe
-    node._memory.observe = lambda v, *more: given.append(v) or observe(v, *more)
+    node._memory.observe = lambda v, *a, **k: given.append(v) or observe(v, *a, **k)
     robot.wait_acknowledged(
         sees.see(seen({'cup': 0.6, 'mug': 0.3}, covariance=covariance, number='t1'))
     )

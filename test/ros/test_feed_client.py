@@ -205,7 +205,7 @@ def test_a_request_without_a_reply_is_made_again(memory, follow, spin_until, mon
 
     monkeypatch.setattr(client, 'call_async', lost)
     assert spin_until(lambda: follower.has_all_of(memory))
-    assert len(sent) == 2
+    assert len(sent) >= 2
     assert follower.seen == expected(memory)
 
 
