@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+VERBS = ('inspect', 'check', 'rebuild', 'repair', 'snapshot')
 OK, FINDINGS, CANNOT = 0, 1, 2
 """Exit codes, as `_EXITS` says."""
 INTERRUPTED = 130

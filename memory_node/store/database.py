@@ -155,6 +155,28 @@ class Database:
         except apsw.Error as error:
             raise StoreError(f'cannot write to {self.path!r}: {error}') from error
 
+    @contextmanager
+    def rewriting(self, whole: bool = True) -> Iterator[apsw.Connection]:
+        """A transaction in which rows are replaced in any order; references are checked at its end.
+
+        Checked one by one, each deleted row would be looked for in all tables that may refer to it.
+
+        Args:
+            whole: False: rows that others refer to are still to come, so nothing is checked.
+
+        Raises:
+            StoreError: a row refers to one that is not there; nothing of the block was written.
+        """
+        self.connection.pragma('foreign_keys', False)
+        try:
+            with self.transaction() as connection:
+                yield connection
+                wrong = connection.execute('PRAGMA foreign_key_check').fetchall() if whole else []
+                if wrong:
+                    raise StoreError(f'{len(wrong)} rows of {wrong[0][0]} and others refer to none')
+        finally:
+            self.connection.pragma('foreign_keys', True)
+
     def committed(self, seq: int) -> None:
         """Say that the log up to `seq` has been committed."""
         if self._checkpointer is not None:

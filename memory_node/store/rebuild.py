@@ -65,9 +65,7 @@ class Replay:
                 'SELECT id, name, dimension FROM feature_space'
             )
         }
-        self._first = {
-            view_seq: (first, count) for view_seq, first, count in source.rows(_COUNTS)
-        }
+        self._first = {view_seq: (first, count) for view_seq, first, count in source.rows(_COUNTS)}
         self._configs = {
             number: Config.of(_as_settings(json.loads(text)))
             for number, text in source.rows('SELECT hash, settings FROM config')
@@ -356,8 +354,7 @@ def rewrite(database: Database, config: Config, progress: Progress | None = None
     """
     fresh = replayed(database, config, progress)
     found = _differences(fresh.database, database)
-    with database.transaction() as connection:
-        connection.execute('PRAGMA defer_foreign_keys = ON')
+    with database.rewriting() as connection:
         put_derived(connection, fresh.database)
     fresh.database.close()
     return found

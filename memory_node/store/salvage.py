@@ -336,7 +336,7 @@ def _replay(attempt: Attempt, progress: Progress) -> None:
             if not why:
                 return
             attempt.stop(min(seq, attempt.seq - 1), why)
-            with database.transaction() as connection:
+            with database.rewriting(whole=False) as connection:
                 _cut(connection, attempt.seq)
     finally:
         database.close()
@@ -347,7 +347,8 @@ def _replayed(database: Database, fresh: Session, last: int, progress: Progress)
     replay = None
     try:
         replay = Replay(database, fresh, lambda seq: progress('replaying the log', seq))
-        replay.run()
+        with np.errstate(all='ignore'):
+            replay.run()
     except Exception as error:  # whatever a replay of damaged values may meet
         seq = replay.seq if replay else 0
         return seq, f'log line {seq + 1} cannot be replayed: {error}'
@@ -367,8 +368,7 @@ def _first_misjudged(stored: Database, fresh: Database) -> int | None:
 
 
 def _write(database: Database, fresh: Database) -> None:
-    with database.transaction() as connection:
-        connection.execute('PRAGMA defer_foreign_keys = ON')
+    with database.rewriting() as connection:
         labels = fresh.rows('SELECT number, name FROM label')
         connection.executemany('INSERT INTO label VALUES (?, ?)', labels)
         put_derived(connection, fresh)

@@ -22,12 +22,11 @@ from views import observe_all, seen, stream, view
 
 from memory_node import Config, SpatialMemory
 from memory_node.cli import verbs
-from memory_node.cli.main import CANNOT, FINDINGS, INTERRUPTED, OK, main
+from memory_node.cli.main import CANNOT, FINDINGS, INTERRUPTED, OK, VERBS, main
 from memory_node.cli.terminal import moment, printable, size
 
 ROOT = Path(__file__).parents[2]
 SCALED = 2_000_000_000  # seconds: a date
-VERBS = ('inspect', 'check', 'rebuild', 'repair', 'snapshot')
 
 
 @pytest.fixture
@@ -90,6 +89,10 @@ def test_the_command_is_installed_under_its_name() -> None:
     metadata.read(ROOT / 'setup.cfg')
     scripts = metadata['options.entry_points']['console_scripts'].split('\n')
     assert 'memory = memory_node.cli.main:main' in [line.strip() for line in scripts]
+
+
+def test_every_verb_does_something() -> None:
+    assert set(verbs.VERBS) == set(VERBS)
 
 
 @pytest.mark.parametrize('verb', ['', *VERBS])
