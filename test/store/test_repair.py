@@ -305,7 +305,7 @@ def test_a_derived_table_that_is_noise_costs_nothing(path: Path, good: Path, tab
 
 
 def test_indexes_that_are_noise_cost_nothing(path: Path, good: Path) -> None:
-    names = ('log_object', 'view_stamp', 'observation_view', 'observation_object')
+    names = ('log_object', 'view_stamp', 'observation_object')
     pages = pages_of(path, *names)
     assert len(pages) >= len(names)
     for page in pages:
