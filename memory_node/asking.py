@@ -133,7 +133,7 @@ class Asking(OpenStore):
             InvalidValueError: limit is not 1 to 1000, or since_seq is negative.
         """
         with self._opened():
-            if since_seq < 0:
+            if not isinstance(since_seq, (int, np.integer)) or since_seq < 0:
                 raise InvalidValueError(f'since_seq: got {since_seq!r}, expected 0 or more')
             since_seq = min(since_seq, MAX_SEQ)
             if object_id is not None and since_seq == 0:

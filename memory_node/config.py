@@ -10,7 +10,7 @@ parameters, `config/memory.yaml` and the table in the README are made from these
 from __future__ import annotations
 
 import dataclasses
-import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,7 +73,7 @@ class Tunable:
         if isinstance(self.default, bool) or isinstance(value, bool):
             accepted = isinstance(self.default, bool) and isinstance(value, bool)
         elif isinstance(self.default, float):
-            accepted = isinstance(value, (int, float)) and math.isfinite(value)
+            accepted = isinstance(value, (int, float)) and abs(value) <= sys.float_info.max
         else:
             accepted = isinstance(value, type(self.default))
         if not accepted:

@@ -161,7 +161,8 @@ class OpenStore:
 
     def _object(self, object_id: int) -> MemoryObject:
         world = self._session.engine.world
-        valid = isinstance(object_id, (int, np.integer)) and 0 < object_id < 2**63
+        whole = isinstance(object_id, (int, np.integer)) and not isinstance(object_id, bool)
+        valid = whole and 0 < object_id < 2**63
         row = world.row_of(int(object_id)) if valid else None
         if row is not None:
             return world.view(row)

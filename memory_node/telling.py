@@ -14,7 +14,7 @@ from memory_node import checks
 from memory_node.config import Config, tunables
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.engine import Plan
-from memory_node.fusion.intake import view_problem
+from memory_node.fusion.intake import usable_view, view_problem
 from memory_node.fusion.verdicts import numbered_changes, verdicts_of
 from memory_node.model import Change, Commit, Verdict, VerdictKind, View
 from memory_node.opened import OpenStore, folded
@@ -49,12 +49,13 @@ class Telling(OpenStore):
 
     def _observe(self, view: View, recorded_ns: int | None) -> Commit:
         session = self._session
-        recorded = int(view.stamp_ns if recorded_ns is None else recorded_ns)
-        problem = view_problem(view, recorded, session.newest_ns, session.config)
+        given = view.stamp_ns if recorded_ns is None else recorded_ns
+        problem = view_problem(view, given, session.newest_ns, session.config)
         if problem:
             self.refusals[problem] += max(1, len(view.detections))
             refused = [Verdict(VerdictKind.REJECTED, None, problem)] * len(view.detections)
             return Commit(tuple(refused), (), session.seq + 1, session.seq, problem)
+        view, recorded = usable_view(view), int(given)
         begun = False
         try:
             with self._database.transaction() as connection:

@@ -59,6 +59,14 @@ def lines(memory: SpatialMemory) -> list[tuple[int, str, int | None]]:
     return [(int(seq), str(kind), number) for seq, kind, number in rows]
 
 
+def columns_of(memory: SpatialMemory, table: str) -> list[dict[str, str]]:
+    """The SQLite type of every value in a table, by column."""
+    names = [r[1] for r in memory._database.rows(f'PRAGMA table_info({table})')]
+    types = ', '.join(f'typeof({name})' for name in names)
+    rows = memory._database.rows(f'SELECT {types} FROM {table}')
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
 # -- the contract ----------------------------------------------------------------------------
 
 
@@ -143,6 +151,27 @@ def test_there_is_one_verdict_per_detection_in_their_order(memory: SpatialMemory
     assert [v.object_id for v in again] == [v.object_id for v in reversed(verdicts)]
     assert [v.kind for v in again].count(VerdictKind.MERGED) == 3
     assert all(v.terms['total'] >= 0.62 for v in again if v.kind is VerdictKind.MERGED)
+
+
+def test_numbers_of_numpy_are_numbers_on_disk_too(path: str) -> None:
+    """SQLite would take a numpy scalar for a blob."""
+    stamp = np.int64(1000 * SECOND)
+    with SpatialMemory.open(path) as memory:
+        memory.observe(View(stamp, 'camera', [seen(score=np.float32(0.5))]), recorded_ns=stamp)
+        one = np.int64(1)
+        assert memory.object(one) == memory.objects()[0]
+        assert [o.stamp_ns for o in memory.history(one)] == [1000 * SECOND]
+        for changes in (
+            memory.changes(object_id=one), memory.changes(one), memory.changes(one, object_id=one),
+        ):  # fmt: skip
+            assert [c.kind for c in changes] == [ChangeKind.CREATED]
+        assert memory.relations(one) == memory.relate([one]) == []
+        memory.forget(one, recorded_ns=stamp)
+        for table in ('log', 'view', 'observation', 'object', 'object_version', 'tombstone'):
+            for row in columns_of(memory, table):
+                for name, kind in row.items():
+                    assert kind != 'blob' or not name.endswith(('_ns', 'seq', 'id')), (table, name)
+        assert memory.check() == []
 
 
 # -- the cases -------------------------------------------------------------------------------
@@ -741,3 +770,52 @@ def test_relations_of_everything_in_a_small_map_only(
     monkeypatch.setattr('memory_node.asking.MAX_UNANCHORED', 1)
     with pytest.raises(InvalidValueError, match='neither subject nor object'):
         memory.relate(None, 'on', None)
+
+
+# -- a view that is malformed as a whole -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ('field', 'value', 'reason'),
+    [
+        ('stamp_ns', 'now', 'bad_stamp'),
+        ('sensor', 5, 'bad_view'),
+        ('sensor', '\ud800', 'bad_view'),
+        ('map_id', None, 'bad_view'),
+        ('clock', 'lunar', 'bad_view'),
+        ('scope', {'robot': {1}}, 'bad_view'),
+        ('scope', 'robot', 'bad_view'),
+        ('feature_space', 7, 'bad_view'),
+        ('sensor_pose', (0, 0, 1), 'bad_pose'),
+    ],
+)
+def test_a_malformed_view_is_refused_alone_and_counted(
+    memory: SpatialMemory, field: str, value: Any, reason: str
+) -> None:
+    good = view(1000, seen())
+    bad = dataclasses.replace(good, **{field: value})
+    commit = memory.observe(bad)
+    assert (commit.refused, memory.seq) == (reason, 0)
+    assert [v.reason for v in commit.verdicts] == [reason]
+    assert memory.refusals == {reason: 1}
+    assert memory.observe(good).verdicts[0].object_id == 1
+    assert memory.check() == []
+
+
+@pytest.mark.parametrize(
+    'more',
+    [
+        {'field_of_view': FieldOfView(float('nan'), 1, 0, 5)},
+        {'field_of_view': FieldOfView(0, 1, 0, 5)},
+        {'field_of_view': FieldOfView(7, 1, 0, 5)},
+        {'field_of_view': FieldOfView(1, 1, 5, 5)},
+        {'field_of_view': 'wide'},
+        {'localization_cov': 'x'},
+        {'localization_cov': [1, 2]},
+        {'localization_cov': np.full((6, 6), np.nan)},
+    ],
+)
+def test_what_a_view_cannot_say_counts_as_not_said(memory: SpatialMemory, more: Any) -> None:
+    assert memory.observe(view(1000, seen(), **more)).refused == ''
+    stored = memory._database.rows('SELECT field_of_view, localization_cov FROM view')
+    assert stored == [(None, None)]

@@ -101,7 +101,7 @@ class Engine:
         intern = self.world.labels.intern
         label = np.array([intern(text) for text in evidence.labels], dtype=np.int32)
         map_number = self.world.map_number(view.map_id)
-        look = look_of(seq, view.stamp_ns, view.sensor_pose, map_number)
+        look = look_of(seq, int(view.stamp_ns), view.sensor_pose, map_number)
         if config.profile == CHRONOTOPE:
             return self._plan_in_turn(intake, label, look, config)
         judgement, stones = self._judge(evidence, label, look, config)

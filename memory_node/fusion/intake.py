@@ -15,7 +15,7 @@ import numpy as np
 
 from memory_node.config import Config
 from memory_node.fusion.world import Features
-from memory_node.model import IDENTITY, UNKNOWN_LABEL, Detection, Floats, View
+from memory_node.model import IDENTITY, UNKNOWN_LABEL, Detection, FieldOfView, Floats, View
 from memory_node.scene.boxes import Bools, hull_half, normalized, tree_sum
 
 REASONS = {
@@ -35,9 +35,12 @@ REASONS = {
 VIEW_REASONS = {
     'bad_stamp': 'the stamp is zero, or further ahead of the clock than max_future_s',
     'too_old': 'the stamp is more than max_age_s before the newest one',
+    'bad_view': 'sensor, map, feature space or scope is no text, or the clock neither wall nor sim',
     'bad_pose': 'the sensor pose is not finite, or its quaternion has no unit norm',
 }
 """Why a whole view is refused. It is counted, and not stored."""
+
+CLOCKS = ('wall', 'sim')
 
 MAX_LABEL = 120
 """Characters of a label that are kept (CH-45); control characters never are."""
@@ -108,11 +111,17 @@ def view_problem(view: View, recorded_ns: int, newest_ns: int, config: Config) -
         return 'bad_stamp'
     if config.max_age_s and newest_ns - stamp > config.max_age_s * 1e9:
         return 'too_old'
+    names = (view.sensor, view.map_id, view.feature_space)
+    if not all(_is_text(name) for name in names) or view.clock not in CLOCKS:
+        return 'bad_view'
+    scope = view.scope.items() if isinstance(view.scope, Mapping) else [(None, None)]
+    if not all(_is_text(key) and _is_text(value) for key, value in scope):
+        return 'bad_view'
     if view.sensor_pose is not None:
         pose = view.sensor_pose
         try:
             values = np.array([*pose.position_m, *pose.orientation_xyzw], dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, AttributeError):
             return 'bad_pose'
         turn = values[3:]
         if len(pose.position_m) != 3 or len(turn) != 4 or not np.isfinite(values).all():
@@ -120,6 +129,46 @@ def view_problem(view: View, recorded_ns: int, newest_ns: int, config: Config) -
         if abs((turn * turn).sum() - 1.0) > 1e-3:
             return 'bad_pose'
     return ''
+
+
+def _is_text(value: Any) -> bool:
+    """A text that can be stored."""
+    return isinstance(value, str) and (value.isascii() or value == _storable(value))
+
+
+def _storable(text: str) -> str:
+    return text.encode('utf-8', 'replace').decode('utf-8')
+
+
+def usable_view(view: View) -> View:
+    """Return the view without a field of view or localisation covariance that cannot be one."""
+    fov, cov = view.field_of_view, view.localization_cov
+    if fov is not None and not _is_field_of_view(fov):
+        view = dataclasses.replace(view, field_of_view=None)
+    if cov is not None and not _is_square(cov, 6):
+        view = dataclasses.replace(view, localization_cov=None)
+    return view
+
+
+def _is_field_of_view(fov: FieldOfView) -> bool:
+    """Angles above zero and up to a full turn, ranges from 0 and in order, all finite."""
+    try:
+        values = [fov.horizontal_rad, fov.vertical_rad, fov.min_range_m, fov.max_range_m]
+        if not np.isfinite(np.array(values, dtype=np.float64)).all():
+            return False
+    except (TypeError, ValueError, AttributeError):
+        return False
+    turn = 2 * np.pi + 1e-9
+    angles = 0 < fov.horizontal_rad <= turn and 0 < fov.vertical_rad <= turn
+    return bool(angles and 0 <= fov.min_range_m < fov.max_range_m)
+
+
+def _is_square(value: Any, side: int) -> bool:
+    try:
+        matrix = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return matrix.shape == (side, side) and bool(np.isfinite(matrix).all())
 
 
 def take_in(

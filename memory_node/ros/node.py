@@ -218,7 +218,7 @@ class SpatialMemoryNode(LifecycleNode):
             self._unsaved = None
         started = time.monotonic()
         try:
-            commit = self._memory.observe(view, self._now_ns() or None, wait=False)
+            commit = self._memory.observe(view, self._now_ns() or None, False)
         except StoreBusyError:
             self._health.busy_at = time.monotonic()
             raise

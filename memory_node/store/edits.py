@@ -54,8 +54,8 @@ class Asked:
     ) -> Change:
         """The log line."""
         return Change(
-            self.seq, kind, object_id, self.stamp_ns, self.recorded_ns, self.actor, self.reason,
-            before or {}, after or {},
+            self.seq, kind, object_id, int(self.stamp_ns), int(self.recorded_ns), self.actor,
+            self.reason, before or {}, after or {},
         )  # fmt: skip
 
 

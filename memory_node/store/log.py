@@ -141,7 +141,7 @@ def changes_of(
     condition = '' if object_id is None else 'AND object_id = ?2'
     rows = database.rows(
         f"{CHANGE} WHERE seq > ?1 AND kind <> 'VIEW' {condition} ORDER BY seq LIMIT ?3",
-        (since_seq, object_id, limit),
+        (int(since_seq), None if object_id is None else int(object_id), limit),
     )
     return [change_from(row) for row in rows]
 
@@ -149,7 +149,7 @@ def changes_of(
 def newest_changes_of(database: Database, object_id: int, limit: int) -> list[Change]:
     """Read the newest changes of one object, oldest first."""
     rows = database.rows(
-        f'{CHANGE} WHERE object_id = ? ORDER BY seq DESC LIMIT ?', (object_id, limit)
+        f'{CHANGE} WHERE object_id = ? ORDER BY seq DESC LIMIT ?', (int(object_id), limit)
     )
     return [change_from(row) for row in reversed(rows)]
 
@@ -158,7 +158,7 @@ def observations_of(database: Database, object_id: int, limit: int) -> list[Obse
     """Read the newest sightings of an object in order of time, oldest first."""
     rows = database.rows(
         f'{_OBSERVATION} WHERE o.object_id = ? ORDER BY v.stamp_ns DESC, o.id DESC LIMIT ?',
-        (object_id, limit),
+        (int(object_id), limit),
     )
     return [_observation(row) for row in reversed(rows)]
 

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,21 @@ def ros(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     rclpy.init()
     yield rclpy
     rclpy.try_shutdown()
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[Any]:
+    """What this process, and so the node in it, logs: see node_kit.LogFile."""
+    from node_kit import LogFile
+
+    path = tmp_path / 'stderr.txt'
+    with path.open('ab') as file:
+        stderr = os.dup(2)
+        os.dup2(file.fileno(), 2)
+    yield LogFile(path)
+    os.dup2(stderr, 2)
+    os.close(stderr)
+    sys.stderr.write(path.read_text(errors='replace'))
 
 
 @pytest.fixture

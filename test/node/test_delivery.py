@@ -17,7 +17,7 @@ from tf2_msgs.msg import TFMessage
 NAN = math.nan
 
 
-def test_c13_best_effort_and_reliable_publishers_are_both_heard(make_robot, run_node, capfd):
+def test_c13_best_effort_and_reliable_publishers_are_both_heard(make_robot, run_node, log):
     run_node()
     reliable = make_robot()
     reliable.wait_ready()
@@ -29,16 +29,14 @@ def test_c13_best_effort_and_reliable_publishers_are_both_heard(make_robot, run_
     for _ in range(5):
         stamps = [sloppy.see(sensor='sloppy'), reliable.see(sensor='reliable')]
         reliable.wait_acknowledged(*stamps)
-    err = capfd.readouterr().err
-    assert err.count('offers an incompatible QoS') == 1
-    assert "'/detections'" in err
-    assert 'RELIABILITY' in err
-    assert 'best effort from now on' in err
+    (line,) = log.wait('offers an incompatible QoS')
+    for words in ("'/detections'", 'RELIABILITY', 'best effort from now on'):
+        assert words in line
     said = reliable.status_value
     wait_for(lambda: 'best effort' in said('intake', 'topic /detections'), what='diagnostics')
 
 
-def test_c13_best_effort_is_remembered_over_a_deactivation(make_robot, run_node, capfd):
+def test_c13_best_effort_is_remembered_over_a_deactivation(make_robot, run_node, log):
     node = run_node()
     sloppy = make_robot(reliable=False)
     wait_for(lambda: sloppy.subscribers == 1, what='a match')
@@ -47,23 +45,19 @@ def test_c13_best_effort_is_remembered_over_a_deactivation(make_robot, run_node,
     node.trigger_activate()
     wait_for(lambda: sloppy.subscribers == 1, what='a match')
     sloppy.wait_acknowledged(sloppy.see())
-    assert capfd.readouterr().err.count('offers an incompatible QoS') == 1
+    assert len(log.wait('offers an incompatible QoS')) == 1
 
 
-def test_c13_static_transforms_that_are_only_volatile_are_named(robot, run_node, capfd):
+def test_c13_static_transforms_that_are_only_volatile_are_named(robot, run_node, log):
     run_node()
     robot.wait_ready()
     publisher = robot.node.create_publisher(
         TFMessage, '/tf_static', QoSProfile(depth=1, durability=DurabilityPolicy.VOLATILE)
     )
     publisher.publish(TFMessage(transforms=[transform('map', 'base_link', 0)]))
-    lines: list[str] = []
-
-    def warned():
-        lines.extend(capfd.readouterr().err.splitlines())
-        return [x for x in lines if '/tf_static' in x and 'DURABILITY' in x and 'offering' in x]
-
-    assert len(wait_for(warned, what='the warning')) == 1
+    (line,) = log.wait('offering incompatible QoS')
+    assert "'/tf_static'" in line
+    assert 'DURABILITY' in line
     robot.wait_acknowledged(robot.see())  # alive
 
 
@@ -133,7 +127,7 @@ def test_one_malformed_detection_costs_no_other(robot, run_node):
     robot.wait_acknowledged(empty)
 
 
-def test_a_full_queue_drops_the_oldest_and_counts_them(robot, run_node, capfd, monkeypatch):
+def test_a_full_queue_drops_the_oldest_and_counts_them(robot, run_node, monkeypatch, log):
     node = run_node({'queue_size': 5})
     robot.wait_ready()
     judge, free = node._memory.observe, threading.Event()
@@ -151,7 +145,7 @@ def test_a_full_queue_drops_the_oldest_and_counts_them(robot, run_node, capfd, m
     free.set()
     robot.wait_acknowledged(stamps[0], *stamps[15:])
     assert len(robot.feed) == 6
-    assert capfd.readouterr().err.count('queue_full') == 1
+    assert len(log.wait('queue_full')) == 1
 
 
 def test_requests_stay_quick_while_views_flow(robot, run_node):

@@ -25,7 +25,7 @@ def dropped(node, reason):
     return node._intake.counts().dropped[reason]
 
 
-def test_c06_a_view_without_a_frame_is_refused_alone(robot, run_node, capfd):
+def test_c06_a_view_without_a_frame_is_refused_alone(robot, run_node, log):
     node = run_node()
     robot.wait_ready()
     for _ in range(20):
@@ -35,11 +35,11 @@ def test_c06_a_view_without_a_frame_is_refused_alone(robot, run_node, capfd):
     stamp = robot.see(detection(at=(1, 2, 3)), frame='map')
     robot.wait_acknowledged(stamp)
     assert len(robot.query()) == 1
-    assert capfd.readouterr().err.count('no_frame') == 1  # one line in five seconds
+    assert len(log.wait('no_frame')) == 1  # one line in five seconds
     wait_for(lambda: robot.status_value('intake', 'dropped: no_frame') == '20', what='diagnostics')
 
 
-def test_c07_a_missing_map_frame_is_named_and_waited_for(robot, run_node, capfd, request):
+def test_c07_a_missing_map_frame_is_named_and_waited_for(robot, run_node, request, log):
     seconds = 10.0 if request.config.getoption('--long') else 4.0
     run_node()
     robot.wait_ready()
@@ -51,8 +51,7 @@ def test_c07_a_missing_map_frame_is_named_and_waited_for(robot, run_node, capfd,
         return robot.see(frame='base_link', stamp_ns=now)
 
     load = Load(robot, 10, publish)
-    named = wait_for(lambda: 'missing_frame' in capfd.readouterr().err or None, 5.0, 'a warning')
-    assert named
+    log.wait('missing_frame', 5.0)
     wait_for(lambda: robot.status_value('intake', 'missing frame: map') or None, 5.0, 'diagnostics')
     wait_for(lambda: time.monotonic() - began > seconds, seconds + 1)
     assert robot.status('intake').level == b'\x02'
@@ -64,7 +63,7 @@ def test_c07_a_missing_map_frame_is_named_and_waited_for(robot, run_node, capfd,
     assert time.monotonic() - appeared < 1.0
     load.stop()
     # At most one line in five seconds, and it names the frame.
-    lines = [x for x in capfd.readouterr().err.splitlines() if 'missing_frame' in x]
+    lines = log.lines('missing_frame')
     assert len(lines) <= (time.monotonic() - began) / 5.0 + 1
     assert all("'map'" in line for line in lines)
 
@@ -96,7 +95,7 @@ def test_c08_a_late_transform_is_waited_for_and_used_at_the_stamp(sim, robot):
     assert center(hit) == pytest.approx((4.994, 0.250, 0.5), abs=0.01)
 
 
-def test_c08_a_transform_that_never_comes_is_given_up_and_counted(sim, robot, capfd):
+def test_c08_a_transform_that_never_comes_is_given_up_and_counted(sim, robot, log):
     robot.tf(transform('map', 'base_link', START_NS))
     robot.clock(1000.2)
     sent = time.monotonic()
@@ -105,7 +104,7 @@ def test_c08_a_transform_that_never_comes_is_given_up_and_counted(sim, robot, ca
     wait_for(lambda: dropped(sim, 'transform_too_early') == 3, 3.0, 'the views to be given up')
     assert time.monotonic() - sent > 0.4
     assert robot.query() == []
-    assert "'base_link' was asked for at 1000.050 s" in capfd.readouterr().err
+    log.wait("'base_link' was asked for at 1000.050 s")
     # The frame is not lost: the next view that has its transform is stored.
     robot.tf(transform('map', 'base_link', START_NS + 200_000_000))
     stamp = robot.see(frame='base_link', stamp_ns=START_NS + 200_000_000)

@@ -96,25 +96,25 @@ def test_what_was_received_is_written_and_published_before_the_node_is_inactive(
     robot.wait_acknowledged(*stamps)
 
 
-def test_a_transition_that_is_not_possible_is_refused_and_answered(managed, robot, capfd):
+def test_a_transition_that_is_not_possible_is_refused_and_answered(managed, robot, log):
     assert not robot.change_state(ACTIVATE)
     assert not robot.change_state(99)
     assert robot.change_state(CONFIGURE)
     assert not robot.change_state(CONFIGURE)
     assert robot.change_state(ACTIVATE)
     assert not robot.change_state(CLEANUP)
-    assert capfd.readouterr().err.count('was refused') == 4
+    wait_for(lambda: len(log.lines('was refused')) == 4, what='four lines')
     wait_for(lambda: robot.subscribers == 1, what='a subscriber')
     robot.wait_acknowledged(robot.see())
 
 
-def test_a_configuration_that_fails_can_be_mended(robot, run_node, tmp_path, capfd):
+def test_a_configuration_that_fails_can_be_mended(robot, run_node, tmp_path, log):
     folder = tmp_path / 'later'
     parameters = {'autostart': False, 'database': str(folder / 'memory.db')}
     run_node(parameters, start=False)
     assert not robot.change_state(CONFIGURE)
     assert state(robot) == State.PRIMARY_STATE_UNCONFIGURED
-    assert 'does not exist' in capfd.readouterr().err
+    log.wait('does not exist')
     folder.mkdir()
     assert robot.change_state(CONFIGURE)
     assert robot.change_state(ACTIVATE)
@@ -122,13 +122,13 @@ def test_a_configuration_that_fails_can_be_mended(robot, run_node, tmp_path, cap
 
 
 def test_an_error_in_a_transition_is_logged_and_closes_everything(
-    managed, robot, tmp_path, capfd, monkeypatch
+    managed, robot, tmp_path, monkeypatch, log
 ):
     assert robot.change_state(CONFIGURE)
     with monkeypatch.context() as patch:
         patch.setattr('memory_node.ros.node.make_transforms', lambda *_: 1 / 0)
         assert not robot.change_state(ACTIVATE)
-    assert 'ZeroDivisionError' in capfd.readouterr().err
+    log.wait('ZeroDivisionError')
     assert state(robot) == State.PRIMARY_STATE_UNCONFIGURED
     assert open_handles(tmp_path / 'memory.db') == 0
     assert robot.call('query').error_code == 4

@@ -102,6 +102,25 @@ def transform(
     return message
 
 
+class LogFile:
+    """What this process has written to stderr, to be read again and again.
+
+    Not capfd: what is written while that one empties its file is lost.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def lines(self, words: str) -> list[str]:
+        """Return the lines with these words in them."""
+        return [x for x in self._path.read_text(errors='replace').splitlines() if words in x]
+
+    def wait(self, words: str, timeout_s: float = DEADLINE_S) -> list[str]:
+        """Wait for such a line, and return all."""
+        wait_for(lambda: self.lines(words), timeout_s, f'{words!r} in the log')
+        return self.lines(words)
+
+
 class Spinning:
     """Spins nodes in a thread of its own until it is stopped."""
 
