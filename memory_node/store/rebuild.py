@@ -277,6 +277,8 @@ def evidence_of(rows: list[tuple[Any, ...]], config: Config, dim: int) -> Eviden
     feature = np.zeros((n, dim), np.float32)
     if blobs:
         feature[has_feature] = np.stack(blobs)
+    _require_unit(feature[has_feature], 'feature')
+    _require_unit(orientation, 'orientation')
     size = np.ascontiguousarray(numbers[:, 4:7])
     return Evidence(
         index=np.arange(n),
@@ -297,6 +299,13 @@ def evidence_of(rows: list[tuple[Any, ...]], config: Config, dim: int) -> Eviden
         alternatives=[json.loads(row[18]) if row[18] else None for row in rows],
         track_ids=[row[19] or '' for row in rows],
     )
+
+
+def _require_unit(rows: np.ndarray, name: str) -> None:
+    """Refuse what intake never lets through; a sum of squares tells NaN and infinity too."""
+    squares = boxes.tree_sum(np.square(rows, dtype=np.float64))
+    if not (np.abs(squares - 1.0) < 0.01).all():
+        raise StoreError(f'a stored {name} is not of unit norm')
 
 
 def replayed(source: Database, config: Config, progress: Progress | None = None) -> Session:
