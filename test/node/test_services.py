@@ -1,7 +1,7 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was asked for beyond the first four services: right answers, and each bad request with its error code."""
+"""The newer services: right answers, and each bad request with its error code."""
 
 from __future__ import annotations
 
