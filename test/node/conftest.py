@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -55,19 +53,21 @@ def ros(ros_domain: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     rclpy.try_shutdown()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Begin the log only now: before, pytest would take stderr away again."""
+    if 'log' in pyfuncitem.funcargs:
+        pyfuncitem.funcargs['log'].begin()
+
+
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[Any]:
-    """What this process, and so the node in it, logs: see node_kit.LogFile."""
+    """What the node logs that is run in this process: see node_kit.LogFile."""
     from node_kit import LogFile
 
-    path = tmp_path / 'stderr.txt'
-    with path.open('ab') as file:
-        stderr = os.dup(2)
-        os.dup2(file.fileno(), 2)
-    yield LogFile(path)
-    os.dup2(stderr, 2)
-    os.close(stderr)
-    sys.stderr.write(path.read_text(errors='replace'))
+    log = LogFile(tmp_path / 'stderr.txt')
+    yield log
+    log.end()
 
 
 @pytest.fixture

@@ -162,7 +162,7 @@ def test_an_exception_in_a_callback_is_logged_and_counted(robot, run_node, log):
     key = 'exceptions in callbacks'
     wait_for(lambda: robot.status_value('intake', key) == '3', what='diagnostics')
     assert len(log.wait('a callback failed')) == 1
-    assert 'ZeroDivisionError' in log.lines('a callback failed')[0]
+    assert len(log.wait('ZeroDivisionError')) == 1
     robot.wait_acknowledged(robot.see())
 
 

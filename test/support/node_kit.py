@@ -105,11 +105,28 @@ def transform(
 class LogFile:
     """What this process has written to stderr, to be read again and again.
 
-    Not capfd: what is written while that one empties its file is lost.
+    Not capfd: what is written while that one empties its file is lost. It must begin while the test
+    runs: between a test and its fixtures pytest sets stderr anew.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._stderr: int | None = None
+
+    def begin(self) -> None:
+        """Write to the file from now on; may be called twice."""
+        if self._stderr is None:
+            self._stderr = os.dup(2)
+            with self._path.open('ab') as file:
+                os.dup2(file.fileno(), 2)
+
+    def end(self) -> None:
+        """Write where it was written to before, also what was written meanwhile."""
+        if self._stderr is not None:
+            os.dup2(self._stderr, 2)
+            os.close(self._stderr)
+            self._stderr = None
+            sys.stderr.write(self._path.read_text(errors='replace'))
 
     def lines(self, words: str) -> list[str]:
         """Return the lines with these words in them."""
