@@ -85,10 +85,9 @@ class FeatureTable:
         if len(rows) < 256:
             products: Features = self.take(rows) @ vector
             return products
-        used = sorted({r // _CHUNK for r in rows.tolist()})
-        places = {chunk: k * _CHUNK for k, chunk in enumerate(used)}
-        every = np.concatenate([self._chunks[chunk] @ vector for chunk in used])
-        found: Features = every[[places[r // _CHUNK] + r % _CHUNK for r in rows.tolist()]]
+        used, place = np.unique(rows // _CHUNK, return_inverse=True)
+        every = np.concatenate([self._chunks[chunk] @ vector for chunk in used.tolist()])
+        found: Features = every[place * _CHUNK + rows % _CHUNK]
         return found
 
     def put(self, rows: Rows, features: Features) -> None:
