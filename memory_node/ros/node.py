@@ -285,6 +285,12 @@ class SpatialMemoryNode(LifecycleNode):
 
     # -- the rest ----------------------------------------------------------------------------
 
+    def destroy_node(self) -> None:
+        """Free what rclpy holds of it, and take it off the ROS graph at once."""
+        super().destroy_node()
+        # rclpy leaves this one to the garbage collector, and with it the node on the graph.
+        self._state_machine.destroy_when_not_in_use()
+
     def callback_failed(self, error: BaseException) -> None:
         """Report an exception that a callback raised; the node goes on."""
         if any(error is known for known in self._failures):

@@ -97,9 +97,13 @@ def make_robot(cleanup: contextlib.ExitStack) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def run_node(cleanup: contextlib.ExitStack, tmp_path: Path) -> Callable[..., Any]:
+def run_node(
+    cleanup: contextlib.ExitStack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
     """Run the node in this process: run_node(parameters, …), see node_kit.local_node."""
     from node_kit import local_node
+
+    monkeypatch.setattr('memory_node.ros.diagnostics.PERIOD_S', 0.2)  # it is waited for often
 
     def run(parameters: Mapping[str, Any] | None = None, *args: Any, **more: Any) -> Any:
         given = {'database': str(tmp_path / 'memory.db'), **(parameters or {})}

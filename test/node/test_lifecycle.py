@@ -9,7 +9,7 @@ import os
 
 import pytest
 from lifecycle_msgs.msg import State, Transition
-from node_kit import detection, gapless, transform, wait_for
+from node_kit import detection, gapless, local_node, transform, wait_for
 from rclpy.lifecycle import TransitionCallbackReturn
 
 CONFIGURE, ACTIVATE = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE
@@ -163,3 +163,11 @@ def test_transforms_are_heard_again_after_a_cycle(robot, run_node):
         node.trigger_activate()
     wait_for(lambda: robot.subscribers == 1, what='a subscriber')
     robot.wait_acknowledged(robot.see(frame='base_link'))
+
+
+def test_a_destroyed_node_is_off_the_graph_at_once(robot, tmp_path):
+    with local_node({'database': str(tmp_path / 'memory.db')}) as node:
+        robot.wait_ready()
+        assert 'spatial_memory' in robot.node.get_node_names()
+    wait_for(lambda: 'spatial_memory' not in robot.node.get_node_names(), 1.0, 'its absence')
+    assert node is not None  # not only because it was collected
