@@ -30,7 +30,7 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 from memory_node.demo.trajectory import MAP, OPTICAL, TICK_NS  # noqa: E402
 
 NS = messages.nanoseconds
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 class StandIn(Node):

@@ -32,7 +32,7 @@ from spatial_memory.srv import Query
 from launch import LaunchDescription
 from memory_node import SpatialMemory
 
-DEADLINE_S = 30.0
+DEADLINE_S = 60.0
 HELD = contextlib.ExitStack()
 """The ROS domain and the folder of this test, until its end."""
 

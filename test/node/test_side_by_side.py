@@ -56,7 +56,7 @@ def test_c44_two_runs_at_the_same_time_do_not_hear_each_other(tmp_path, request)
         runs.append((run, output))
     try:
         for run, output in runs:
-            code = run.wait(900 if long else 90)
+            code = run.wait(900 if long else 400)
             output.seek(0)
             assert code == 0, output.read()
         wait_for(lambda: left_over(mark) == [], what='the end of all their processes')

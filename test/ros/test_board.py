@@ -16,7 +16,7 @@ from memory_node.model import Change, ChangeKind, Commit, Verdict, VerdictKind
 from memory_node.ros.board import Board, gently
 
 PERIOD_S, SIGHTING_S = 0.2, 0.6
-SOON_S = 2.0
+SOON_S = 30.0
 
 
 class Publisher:
@@ -62,7 +62,7 @@ def made(change=None, object_id=None, kind=ChangeKind.CREATED, after=None):
 
 @pytest.fixture
 def board():
-    boards = []
+    boards, before = [], set(threading.enumerate())
 
     def make(lazy=False, readers=0, sighting_period_s=SIGHTING_S):
         publisher, problems = Publisher(readers), []
@@ -77,7 +77,7 @@ def board():
     yield make
     for one in boards:
         one.stop()
-    assert threading.active_count() == 1
+    assert set(threading.enumerate()) <= before
 
 
 def wait(condition, timeout_s=SOON_S):
