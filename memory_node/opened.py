@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from memory_node.config import Config
-from memory_node.errors import ClosedError, ObjectEndedError, StoreBusyError, UnknownObjectError
+from memory_node.errors import (
+    ClosedError,
+    DamagedStoreError,
+    ObjectEndedError,
+    StoreBusyError,
+    UnknownObjectError,
+)
 from memory_node.locking import FairLock
 from memory_node.model import MemoryObject
 from memory_node.store import objects
@@ -72,7 +78,13 @@ class OpenStore:
         config = config or Config()
         database = Database(path, config.durability, readonly, recover)
         try:
-            return cls(database, config)
+            try:
+                return cls(database, config)
+            except DamagedStoreError:
+                if not recover or readonly:
+                    raise
+                database.start_anew()
+                return cls(database, config)
         except BaseException:
             database.close()
             raise

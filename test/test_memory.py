@@ -31,6 +31,7 @@ from memory_node import (
 )
 from memory_node.errors import (
     ClosedError,
+    DamagedStoreError,
     InvalidValueError,
     ObjectEndedError,
     StoreError,
@@ -699,7 +700,7 @@ def test_an_error_while_opening_leaves_the_file_free(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(objects, 'load_world', failing(objects.load_world, ValueError('no'), True))
-        with pytest.raises(ValueError, match='no'):
+        with pytest.raises(DamagedStoreError, match='ValueError: no'):
             SpatialMemory.open(path)
     SpatialMemory.open(path).close()
 

@@ -15,6 +15,7 @@ from memory_node import SpatialMemory
 from memory_node.cli.main import OK
 from memory_node.cli.terminal import Terminal, moment, point, size
 from memory_node.config import MAX_LIMIT
+from memory_node.errors import DamagedStoreError, SpatialMemoryError
 from memory_node.model import Change, MemoryObject, Relation
 from memory_node.store import log, opening
 from memory_node.store.database import Database
@@ -46,10 +47,20 @@ _SPACES = """
 
 def inspect(given: argparse.Namespace, terminal: Terminal) -> int:
     """Show a file, or one object of it."""
-    if given.id is not None:
-        with SpatialMemory.open(given.file, readonly=True) as memory:
-            _show_object(memory, given.id, given.log, terminal)
-        return OK
+    try:
+        if given.id is not None:
+            with SpatialMemory.open(given.file, readonly=True) as memory:
+                _show_object(memory, given.id, given.log, terminal)
+        else:
+            _show_file(given, terminal)
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
+        if isinstance(error, SpatialMemoryError):
+            raise
+        raise DamagedStoreError(given.file, f'{type(error).__name__}: {error}') from error
+    return OK
+
+
+def _show_file(given: argparse.Namespace, terminal: Terminal) -> None:
     database = Database(given.file, readonly=True)
     try:
         with database.standing_still():
@@ -67,7 +78,6 @@ def inspect(given: argparse.Namespace, terminal: Terminal) -> int:
     })  # fmt: skip
     if not terminal.as_json:
         _show(found, rows, changes, terminal)
-    return OK
 
 
 def _facts(database: Database) -> dict[str, Any]:

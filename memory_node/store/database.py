@@ -23,6 +23,7 @@ MEMORY = ':memory:'
 BUSY_TIMEOUT_MS = 50
 """How long one attempt to write waits for a lock; `SpatialMemory` tries again."""
 WAL_RESET_BYTES = 4 * 2**20
+_LAST_SEQ = 'SELECT coalesce(max(seq), 0) FROM log'
 
 
 def migrations() -> list[tuple[int, str]]:
@@ -77,12 +78,32 @@ class Database:
             self._lock = opening.FileLock(target)
         try:
             self.connection = self._open(target, recover)
-            if not readonly:
-                seq = self.connection.execute('SELECT coalesce(max(seq), 0) FROM log').get
-                self._checkpointer = Checkpointer(target, int(seq))
+            self._watch()
         except BaseException:
             self._release()
             raise
+
+    def start_anew(self) -> None:
+        """Set aside a file that could be opened but not be loaded, and go on with an empty one.
+
+        Raises:
+            StoreError: the new file cannot be made.
+        """
+        self._stop_watching()
+        self.connection.close()
+        target = Path(self.path)
+        self.set_aside = opening.set_aside(target)
+        self.connection = self._open_sound(target)
+        self._watch()
+
+    def _watch(self) -> None:
+        if not self.readonly:
+            seq = int(self.rows(_LAST_SEQ)[0][0])
+            self._checkpointer = Checkpointer(Path(self.path), seq)
+
+    def _stop_watching(self) -> None:
+        if self._checkpointer is not None:
+            self._checkpointer.stop()
 
     def _open(self, target: Path, recover: bool) -> apsw.Connection:
         try:
@@ -101,15 +122,21 @@ class Database:
         else:
             opening.require_no_leftovers(target)
             _create(target)
+        connection = None
         try:
             connection = self._connect(str(target))
             if not self.readonly:
                 _migrate(connection)
+            connection.execute(_LAST_SEQ).fetchall()
             return connection
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            raise DamagedStoreError(str(target), str(error)) from error
-        except apsw.Error as error:
-            raise StoreError(f'cannot open {str(target)!r}: {error}') from error
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+                raise DamagedStoreError(str(target), str(error)) from error
+            if isinstance(error, apsw.Error):
+                raise StoreError(f'cannot open {str(target)!r}: {error}') from error
+            raise
 
     def _connect(self, name: str) -> apsw.Connection:
         if self.readonly:
@@ -201,7 +228,9 @@ class Database:
         """
         try:
             return self.connection.execute(sql, bindings).fetchall()
-        except (apsw.Error, UnicodeDecodeError) as error:
+        except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
+            raise DamagedStoreError(self.path, str(error)) from error
+        except apsw.Error as error:
             raise StoreError(f'cannot read {self.path!r}: {error}') from error
 
     @property
@@ -261,8 +290,7 @@ class Database:
 
     def close(self) -> None:
         """Write everything back into the one file and close it."""
-        if self._checkpointer is not None:
-            self._checkpointer.stop()
+        self._stop_watching()
         if not self.readonly:
             with suppress(apsw.Error):
                 self.connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()

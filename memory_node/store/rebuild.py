@@ -18,7 +18,7 @@ import apsw
 import numpy as np
 
 from memory_node.config import CHRONOTOPE, Config
-from memory_node.errors import StoreError
+from memory_node.errors import SpatialMemoryError, StoreError
 from memory_node.fusion.arbiter import Judgement
 from memory_node.fusion.engine import Plan, barred_stones, object_ids_of
 from memory_node.fusion.intake import Evidence
@@ -42,7 +42,7 @@ _OBSERVATIONS = """
 """
 _COUNTS = 'SELECT view_seq, min(id), count(*) FROM observation GROUP BY view_seq'
 DERIVED = (
-    'object', 'object_feature', 'object_version', 'rejection', 'tombstone', 'property',
+    'label', 'object', 'object_feature', 'object_version', 'rejection', 'tombstone', 'property',
     'stated_relation', 'event',
 )  # fmt: skip
 """Tables that follow from log, view and observation."""
@@ -315,7 +315,15 @@ def replayed(source: Database, config: Config, progress: Progress | None = None)
         StoreError: the log contradicts itself; names the line.
     """
     session = Session(Database(MEMORY), config)
-    Replay(source, session, progress).run()
+    replay = None
+    try:
+        replay = Replay(source, session, progress)
+        replay.run()
+    except SpatialMemoryError:
+        raise
+    except Exception as error:  # whatever damaged values may lead to
+        seq = replay.seq + 1 if replay else 1
+        raise StoreError(f'log line {seq}: {type(error).__name__}: {error}') from error
     return session
 
 
@@ -328,7 +336,7 @@ def differences(source: Database, config: Config, progress: Progress | None = No
     """Where the derived tables are not what the log gives; empty when they are."""
     try:
         session = replayed(source, config, progress)
-    except (StoreError, LookupError, ValueError, TypeError) as error:
+    except StoreError as error:
         return [f'the log cannot be replayed: {error}']
     found = _differences(session.database, source)
     session.database.close()
@@ -338,7 +346,8 @@ def differences(source: Database, config: Config, progress: Progress | None = No
 def _differences(fresh: Database, source: Database) -> list[str]:
     found = []
     for table in DERIVED:
-        question = f'SELECT * FROM {table} ORDER BY 1, 2, 3'
+        order = '1' if table == 'label' else '1, 2, 3'
+        question = f'SELECT * FROM {table} ORDER BY {order}'
         mine, theirs = fresh.rows(question), source.rows(question)
         if mine != theirs:
             found.append(f'{table} is not what the log gives: {_first_difference(mine, theirs)}')

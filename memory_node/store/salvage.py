@@ -369,6 +369,4 @@ def _first_misjudged(stored: Database, fresh: Database) -> int | None:
 
 def _write(database: Database, fresh: Database) -> None:
     with database.rewriting() as connection:
-        labels = fresh.rows('SELECT number, name FROM label')
-        connection.executemany('INSERT INTO label VALUES (?, ?)', labels)
         put_derived(connection, fresh)

@@ -9,7 +9,10 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import apsw
+
 from memory_node.config import CHRONOTOPE, Config
+from memory_node.errors import DamagedStoreError, SpatialMemoryError
 from memory_node.fusion.engine import Engine, Plan
 from memory_node.model import Change, View
 from memory_node.store import audit, kept_out, log, objects
@@ -37,11 +40,23 @@ class Session:
     """
 
     def __init__(self, database: Database, config: Config) -> None:
-        self.database = database
+        self.database, self.config = database, config
         self.notices: list[str] = []
+        self._load_first()
         self.store_id = audit.store_id(database, new=str(uuid.uuid4()))
         self.use(config)
-        self.load()
+
+    def _load_first(self) -> None:
+        """Read the engine before anything is written; what is not as written is damage."""
+        try:
+            self.load()
+        except SpatialMemoryError as error:
+            if isinstance(error.__cause__, apsw.SQLError):  # a table is missing
+                raise DamagedStoreError(self.database.path, str(error.__cause__)) from error
+            raise
+        except Exception as error:
+            finding = f'it cannot be loaded ({type(error).__name__}: {error})'
+            raise DamagedStoreError(self.database.path, finding) from error
 
     def use(self, config: Config) -> None:
         """Judge by these settings from now on."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import apsw
 import pytest
+from damage import PAGE, damage
 from views import observe_all, seen, stream, view
 
 from memory_node import Config, SpatialMemory
@@ -23,7 +24,6 @@ from memory_node.store import repair as module
 from memory_node.store.repair import Saved, repair
 from memory_node.store.salvage import Attempt
 
-PAGE = 4096
 ROUNDS, LONG_ROUNDS = 12, 300
 
 
@@ -391,9 +391,9 @@ TAMPERED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize('damage', TAMPERED)
-def test_what_contradicts_itself_is_not_saved(path: Path, good: Path, damage: str) -> None:
-    statement, last = TAMPERED[damage]
+@pytest.mark.parametrize('what', TAMPERED)
+def test_what_contradicts_itself_is_not_saved(path: Path, good: Path, what: str) -> None:
+    statement, last = TAMPERED[what]
     connection = apsw.Connection(str(path))
     connection.execute(statement)
     assert connection.changes() > 0
@@ -401,7 +401,7 @@ def test_what_contradicts_itself_is_not_saved(path: Path, good: Path, damage: st
     saved = repaired(path, good)
     if last is not None:
         assert saved.seq == last
-    if damage == 'a space that is none':
+    if what == 'a space that is none':
         assert saved.seq == len(log_of(good))
     else:
         assert 0 < saved.seq < len(log_of(good))
@@ -420,6 +420,7 @@ def test_a_view_is_saved_with_all_its_changes_or_not_at_all(path: Path, good: Pa
     assert repaired(path, good).seq == view_seq - 1
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize('profile', ['default', 'chronotope'])
 def test_any_damage_leaves_a_clean_file_or_none(
     tmp_path: Path, request: pytest.FixtureRequest, profile: str
@@ -448,27 +449,6 @@ def test_any_damage_leaves_a_clean_file_or_none(
                 assert memory.seq == saved.seq
     assert {p.name for p in tmp_path.iterdir() if 'repair' in p.name} == set()
     assert kinds == {'none', 'some', 'all'}, 'the damage is not of all sorts'
-
-
-def damage(content: bytearray, draw: random.Random) -> bytes:
-    kind = draw.choice(['noise', 'zero', 'bit', 'page', 'cut'])
-    for _ in range(draw.choice([1, 1, 3, 20])):
-        at = draw.randrange(max(1, len(content) - PAGE))
-        length = draw.choice([1, 8, 100, 512, PAGE])
-        if kind == 'noise':
-            content[at : at + length] = draw.randbytes(length)
-        elif kind == 'zero':
-            content[at : at + length] = bytes(length)
-        elif kind == 'bit':
-            content[at] ^= 1 << draw.randrange(8)
-        elif kind == 'page':
-            a, b = (draw.randrange(len(content) // PAGE) * PAGE for _ in range(2))
-            content[a : a + PAGE], content[b : b + PAGE] = (
-                content[b : b + PAGE], content[a : a + PAGE],
-            )  # fmt: skip
-        else:
-            del content[at + PAGE :]
-    return bytes(content)
 
 
 # -- identity, and what surrounds it ----------------------------------------------------------

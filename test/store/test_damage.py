@@ -1,0 +1,149 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""C31: a damaged file is refused with the repair command, never half opened, never overwritten."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import apsw
+import pytest
+from damage import PAGE, damage
+from views import observe_all, seen, stream, view
+
+from memory_node import Config, SpatialMemory
+from memory_node.cli.main import CANNOT, FINDINGS, OK, main
+from memory_node.errors import DamagedStoreError, SpatialMemoryError, StoreError
+
+ROUNDS, LONG_ROUNDS = 15, 400
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A closed file, with something forgotten and something rejected."""
+    target = tmp_path / 'memory.db'
+    with SpatialMemory.open(str(target)) as memory:
+        observe_all(memory, stream(3, 60))
+        memory.forget(3)
+    return target
+
+
+UNLOADABLE = {
+    'a state that is none': "UPDATE object SET state = 'gone' WHERE id = 2",
+    'labels that are no JSON': "UPDATE object SET labels = '{' WHERE id = 2",
+    'half a pose': (
+        "UPDATE view SET sensor_pose = x'0011' WHERE seq = (SELECT max(look_seq) FROM object)"
+    ),
+    'half a feature': "UPDATE object_feature SET feature = x'001122' WHERE object_id = 2",
+    'a position that is a text': "UPDATE object SET x = 'here' WHERE id = 2",
+    'a label that is a blob': "UPDATE rejection SET label = x'00' WHERE id = 1",
+    'no objects': 'DROP TABLE object',
+    'no tombstones': 'DROP TABLE tombstone',
+    'no labels': 'DROP TABLE label',
+}
+
+
+def tamper(path: Path, statement: str) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute(statement)
+    assert connection.changes() or statement.startswith('DROP'), 'changed nothing'
+    connection.close()
+
+
+@pytest.mark.parametrize('readonly', [False, True])
+@pytest.mark.parametrize('what', UNLOADABLE)
+def test_c31_what_cannot_be_loaded_is_refused_as_damage(
+    path: Path, what: str, readonly: bool
+) -> None:
+    tamper(path, UNLOADABLE[what])
+    before = path.read_bytes()
+    with pytest.raises(DamagedStoreError, match=f'memory repair {path}'):
+        SpatialMemory.open(str(path), readonly=readonly)
+    assert path.read_bytes() == before
+    assert main(['repair', str(path)]) == OK  # and the command does what was promised
+    with SpatialMemory.open(str(path)) as memory:
+        assert memory.check() == []
+
+
+def test_c31_recover_also_sets_aside_what_cannot_be_loaded(path: Path) -> None:
+    tamper(path, UNLOADABLE['a state that is none'])
+    before = path.read_bytes()
+    with SpatialMemory.open(str(path), recover=True) as memory:
+        assert any('damaged-1' in text for text in memory.notices)
+        assert memory.objects() == []
+        memory.observe(view(1000, seen()))
+        assert memory.check() == []
+        with pytest.raises(StoreError, match='process'):  # the lock was never given away
+            SpatialMemory.open(str(path))
+    assert Path(f'{path}.damaged-1').read_bytes() == before
+    with SpatialMemory.open(str(path)) as memory:
+        assert len(memory.objects()) == 1
+
+
+def test_c31_nothing_is_written_before_it_could_be_loaded(path: Path) -> None:
+    """Not even the settings of whoever tries."""
+    tamper(path, UNLOADABLE['a state that is none'])
+    before = path.read_bytes()
+    with pytest.raises(DamagedStoreError):
+        SpatialMemory.open(str(path), Config(blend=0.77))
+    assert path.read_bytes() == before
+
+
+def test_c31_a_fault_in_a_page_that_is_read_later_is_found(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    [*_, page, _] = connection.execute(
+        "SELECT pageno FROM dbstat WHERE name = 'observation' ORDER BY 1"
+    ).fetchall()
+    connection.close()
+    with path.open('r+b') as file:
+        file.seek((page[0] - 1) * PAGE)
+        file.write(b'\x99' * PAGE)
+    with SpatialMemory.open(str(path), readonly=True) as memory:
+        assert any('damaged' in text or 'malformed' in text for text in memory.check())
+
+
+@pytest.mark.parametrize(
+    'statement',
+    [
+        "UPDATE label SET name = 'another' WHERE number = 2",
+        'DELETE FROM label WHERE number = 2',
+        "INSERT INTO label VALUES (99, 'never seen')",
+    ],
+)
+def test_labels_follow_from_the_log_too(path: Path, statement: str) -> None:
+    tamper(path, statement)
+    with SpatialMemory.open(str(path)) as memory:
+        assert any('label is not what the log gives' in text for text in memory.check())
+        memory.rebuild()
+        assert memory.check() == []
+
+
+@pytest.mark.timeout(900)
+def test_c31_any_damage_is_refused_or_found_in_words(
+    path: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No error but our own reaches the caller, and the command line ends with its own codes."""
+    good = path.read_bytes()
+    draw = random.Random('open')
+    refused = 0
+    for _ in range(LONG_ROUNDS if request.config.getoption('--long') else ROUNDS):
+        damaged = damage(bytearray(good), draw)
+        for end in ('-wal', '-shm'):
+            Path(f'{path}{end}').unlink(missing_ok=True)
+        path.write_bytes(damaged)
+        assert main(['check', str(path)]) in (OK, FINDINGS)
+        assert main(['inspect', str(path)]) in (OK, CANNOT)
+        assert path.read_bytes() == damaged
+        try:
+            with SpatialMemory.open(str(path)) as memory:
+                memory.check()
+        except SpatialMemoryError as error:
+            refused += 1
+            assert 'memory repair' in str(error)
+            assert path.read_bytes() == damaged
+        path.write_bytes(damaged)
+        assert main(['rebuild', str(path)]) in (OK, FINDINGS, CANNOT)
+        assert 'Traceback' not in ''.join(capsys.readouterr())
+    assert refused
