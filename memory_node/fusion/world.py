@@ -57,6 +57,8 @@ STATE_CODE = {state: code for code, state in enumerate(STATES)}
 Records = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 Features = npt.NDArray[np.float32]
+Stored = npt.NDArray[np.floating[Any]]
+"""Features as they are stored with an observation: float16, for profile chronotope float32."""
 
 _CHUNK = 4096
 
@@ -98,6 +100,10 @@ class FeatureTable:
             self.dim = int(features.shape[1])
         while int(rows.max()) // _CHUNK >= len(self._chunks):
             self._chunks.append(np.zeros((_CHUNK, self.dim), np.float32))
+        first = int(rows[0]) // _CHUNK
+        if (rows // _CHUNK == first).all():
+            self._chunks[first][rows - first * _CHUNK] = features
+            return
         for k, r in enumerate(rows.tolist()):
             self._chunks[r // _CHUNK][r % _CHUNK] = features[k]
 
