@@ -254,6 +254,11 @@ class Robot:
         """How many subscribe to the views that are published here."""
         return int(self._views.get_subscription_count())
 
+    @property
+    def transform_subscribers(self) -> int:
+        """How many subscribe to the transforms that are published here."""
+        return int(self._tf.get_subscription_count())
+
     def door(self, name: str) -> Any:
         """Return the client of a service of the node."""
         if name not in self._doors:
@@ -525,7 +530,7 @@ def locked(database: Path) -> Iterator[None]:
     program = (
         'import sys, apsw\n'
         'c = apsw.Connection(sys.argv[1])\n'
-        'c.set_busy_timeout(5000)\n'
+        'c.set_busy_timeout(60_000)\n'
         "c.execute('BEGIN IMMEDIATE')\n"
         "print('locked', flush=True)\n"
         'sys.stdin.readline()\n'
