@@ -149,7 +149,7 @@ def odd_things() -> list[Detection]:
     ]
 
 
-@pytest.mark.timeout(250)
+@pytest.mark.timeout(400)
 def test_c38_many_objects_of_which_one_changes_a_second(
     robot, start_process, show, request, tmp_path
 ):
