@@ -109,7 +109,7 @@ def find_pairs(
     center, half = evidence.center[place], evidence.half[place]
     far = boxes.distance(center, records['center']) / c.geometry_range_m
     terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - far)
-    smallest = np.minimum(half, records['half']).min(axis=1) * 2.0
+    smallest = -boxes.largest(-np.minimum(half, records['half'])) * 2.0
     overlap = boxes.iou(center, half, records['hull_center'], records['half'])
     tells = np.round(smallest - IOU_SIGMAS * evidence.sigma[place], DIGITS) >= 0
     terms[:, IOU] = np.where(tells, overlap, np.nan)

@@ -3,46 +3,64 @@
 
 """Which stored objects could a detection be? An exact index over boxes that change all the time.
 
-scipy's cKDTree cannot be changed once built. So the objects lie in *levels*, each a tree over the
-centres as they were when it was built: large ones by size class, rebuilt by a thread and swapped in
-when ready; one of recent objects; and a short buffer that is searched by brute force. A record
-says in which level its object is valid; entries elsewhere are stale and skipped. What is found is
-checked against the boxes as they are now, so the answer equals that of a brute-force search at
-every moment (property test), whether or not a rebuild is under way.
+scipy's cKDTree cannot be changed once built. So the objects lie in *levels* by size class: trees
+over the centres as they were when built, and hash grids of what was added or moved since. When a
+grid has grown, a thread builds new trees from everything; meanwhile changes go into fresh grids,
+so that the old ones can go as a whole when the trees are swapped in. A record says in which level
+its object is valid; entries elsewhere are stale and skipped. What is found is checked against the
+boxes as they are now, so the answer equals that of a brute-force search at every moment (property
+test), whether or not a rebuild is under way.
 """
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from memory_node.fusion.grid import Grid
 from memory_node.fusion.world import Rows, World
 from memory_node.model import Floats
+from memory_node.scene import boxes
 
 SLACK_M = 0.05
 """How far a centre may go from where it was indexed before the object is indexed anew."""
 CLASS_LIMITS_M = (0.25, 1.0, 4.0)
 """Largest half extent of the size classes; larger objects are searched by brute force."""
-BUFFER = 192
 RECENT = 4096
+"""Objects in grids from which on the trees are built anew, at least."""
 NEIGHBOURS = 6
 
 _NOWHERE = -1
+_HUGE = len(CLASS_LIMITS_M)
+_REACH_M = np.array([*CLASS_LIMITS_M, np.inf])
 
 
 @dataclass
-class _Level:
+class _Tree:
     """A tree over the rows that were in it when it was built."""
 
     number: int
-    size_class: int
     rows: Rows
     tree: cKDTree
     reach_m: float
     """Largest half extent that an object in it may have."""
+
+
+@dataclass
+class _Recent:
+    """What was added or moved in some stretch of time: a grid for each size class, and the huge."""
+
+    number: int
+    grids: list[Grid] = field(
+        default_factory=lambda: [Grid(2.0 * reach + 1.0) for reach in CLASS_LIMITS_M]
+    )
+    huge: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.grids))
 
 
 class CandidateIndex:
@@ -53,55 +71,57 @@ class CandidateIndex:
         self._level_of = np.full(len(world.alive), _NOWHERE, np.int64)
         self._class_of = np.zeros(len(world.alive), np.int8)
         self._placed = np.zeros((len(world.alive), 3))
-        self._buffer = np.zeros(0, np.int64)
-        self._large: dict[int, _Level] = {}
-        self._recent: list[_Level] = []
+        self._trees: list[_Tree] = []
+        self._recent = [_Recent(0)]
         self._next_level = 1
         self._builder: _Builder | None = None
-        self.add(world.live_rows())
-        self._rebuild(in_background=False)
+        self._begin(world.live_rows())
 
     # -- changes -----------------------------------------------------------------------------
 
     def add(self, rows: Rows) -> None:
-        """Index new or changed objects where they are now."""
+        """Index new or changed objects where they are now; each may be given once."""
         if not len(rows):
             return
         self._reserve()
-        r = self._world.records
-        self._placed[rows] = r['hull_center'][rows]
-        self._class_of[rows] = np.searchsorted(CLASS_LIMITS_M, r['half'][rows].max(axis=1))
-        self._level_of[rows] = 0
-        self._buffer = np.concatenate([self._buffer, rows])
+        newest = self._recent[-1]
+        self._take_out(rows[self._level_of[rows] == newest.number], newest)
+        self._place(rows)
+        self._level_of[rows] = newest.number
+        classes = self._class_of[rows]
+        for c in set(classes.tolist()):
+            some = rows[classes == c]
+            if c == _HUGE:
+                newest.huge = np.concatenate([newest.huge, some])
+            else:
+                newest.grids[c].put(some, self._placed[some])
 
     def update(self, rows: Rows) -> None:
         """Index anew those objects that moved or grew beyond what their level allows for."""
         if not len(rows):
             return
-        r = self._world.records
-        records = r[rows]
-        moved = (np.abs(records['hull_center'] - self._placed[rows]) > SLACK_M).any(axis=1)
-        grown = np.searchsorted(CLASS_LIMITS_M, records['half'].max(axis=1)) > self._class_of[rows]
-        changed = rows[moved | grown]
-        if len(changed):
-            buffered = self._level_of[changed] == 0
-            self._placed[changed[buffered]] = r['hull_center'][changed[buffered]]
-            self._class_of[changed[buffered]] = np.searchsorted(
-                CLASS_LIMITS_M, r['half'][changed[buffered]].max(axis=1)
-            )
-            self.add(changed[~buffered])
+        records = self._world.records[rows]
+        moved = boxes.largest(np.abs(records['hull_center'] - self._placed[rows])) > SLACK_M
+        grown = boxes.largest(records['half']) > _REACH_M[self._class_of[rows]]
+        moved |= grown
+        if moved.any():
+            self.add(rows[moved])
 
     def remove(self, row: int) -> None:
         """Take an object out."""
         if row < len(self._level_of):
+            newest = self._recent[-1]
+            if self._level_of[row] == newest.number:
+                self._take_out(np.array([row]), newest)
             self._level_of[row] = _NOWHERE
 
     def maintain(self) -> None:
-        """Keep the buffer short and the recent tree small. Call after each view."""
-        if self._builder is not None and self._builder.done:
+        """Build new trees once the grids have grown. Call after each view."""
+        if self._builder is None:
+            if len(self._recent[-1]) > max(RECENT, sum(len(t.rows) for t in self._trees) // 16):
+                self._rebuild()
+        elif self._builder.done:
             self._swap()
-        if len(self._buffer) > BUFFER:
-            self._drain()
 
     # -- questions ---------------------------------------------------------------------------
 
@@ -117,12 +137,14 @@ class CandidateIndex:
         """
         if not len(center):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        radius = half.max(axis=1) + (margin_m + SLACK_M)
+        radius = boxes.largest(half) + (margin_m + SLACK_M)
         places, rows = self._around(center, radius)
         r = self._world.records
         gap = np.abs(r['hull_center'][rows] - center[places]) - r['half'][rows] - half[places]
-        keep = (gap <= margin_m).all(axis=1)
-        return _sorted(places[keep], rows[keep])
+        keep = np.flatnonzero(boxes.largest(gap) <= margin_m)
+        places, rows = places[keep], rows[keep]
+        order = np.lexsort([rows, places])
+        return places[order], rows[order]
 
     def within(self, point: Floats, radius_m: float) -> tuple[Rows, Floats]:
         """Find objects whose centre is within a radius: (R,) rows ascending, (R,) distances."""
@@ -140,25 +162,27 @@ class CandidateIndex:
     ) -> tuple[np.ndarray, Rows]:
         """Pairs whose centres are within a cube of the radius (plus the reach of the level)."""
         found_places, found_rows = [], []
-        for level in [*self._large.values(), *self._recent]:
+        for level in self._trees:
             places, entries = _search(level, center, radius + (level.reach_m if reach else 0.0))
             rows = level.rows[entries]
             valid = self._level_of[rows] == level.number
             found_places.append(places[valid])
             found_rows.append(rows[valid])
-        buffer = self._buffer
-        if len(buffer):
-            live = buffer[self._level_of[buffer] == 0]
-            limit = radius[:, None]
-            if reach:
-                limit = limit + self._world.records['half'][live].max(axis=1)
-            at = self._placed[live]
-            near = np.abs(center[:, 0, None] - at[:, 0]) <= limit
-            near &= np.abs(center[:, 1, None] - at[:, 1]) <= limit
-            near &= np.abs(center[:, 2, None] - at[:, 2]) <= limit
-            places, entries = np.nonzero(near)
-            found_places.append(places)
-            found_rows.append(live[entries])
+        for recent in self._recent:
+            near_places: list[int] = []
+            near_rows: list[int] = []
+            for limit, grid in zip(CLASS_LIMITS_M, recent.grids):
+                some = grid.around(center, radius + (limit if reach else 0.0))
+                near_places += some[0]
+                near_rows += some[1]
+            if near_rows or len(recent.huge):
+                n, huge = len(center), recent.huge
+                rows = np.concatenate([np.array(near_rows, np.int64), np.tile(huge, n)])
+                places = np.array(near_places, np.int64)
+                places = np.concatenate([places, np.repeat(np.arange(n), len(huge))])
+                valid = self._level_of[rows] == recent.number
+                found_places.append(places[valid])
+                found_rows.append(rows[valid])
         if not found_rows:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         return np.concatenate(found_places), np.concatenate(found_rows)
@@ -173,60 +197,60 @@ class CandidateIndex:
             self._class_of = np.concatenate([self._class_of, np.zeros(missing, np.int8)])
             self._placed = np.concatenate([self._placed, np.zeros((missing, 3))])
 
-    def _drain(self) -> None:
-        """Move the buffer into the recent trees; start a rebuild when those grow large."""
-        rows = np.unique(self._buffer[self._level_of[self._buffer] == 0])
-        huge = self._class_of[rows] == len(CLASS_LIMITS_M)
-        self._buffer = rows[huge]
-        rows = rows[~huge]
-        old = [level.rows[self._level_of[level.rows] == level.number] for level in self._recent]
-        rows = np.unique(np.concatenate([rows, *old]))
-        self._recent = [
-            self._new_level(c, rows[self._class_of[rows] == c])
-            for c in np.unique(self._class_of[rows]).tolist()
-        ]
-        large = sum(len(level.rows) for level in self._large.values())
-        if len(rows) > max(RECENT, large // 16) and self._builder is None:
-            self._rebuild(in_background=True)
+    def _place(self, rows: Rows) -> None:
+        r = self._world.records
+        self._placed[rows] = r['hull_center'][rows]
+        self._class_of[rows] = np.searchsorted(CLASS_LIMITS_M, r['half'][rows].max(axis=1))
 
-    def _new_level(self, size_class: int, rows: Rows) -> _Level:
-        level = _Level(
-            self._next_level, size_class, rows, cKDTree(self._placed[rows]),
-            CLASS_LIMITS_M[size_class],
-        )  # fmt: skip
-        self._level_of[rows] = level.number
-        self._next_level += 1
-        return level
+    def _take_out(self, rows: Rows, recent: _Recent) -> None:
+        """Take rows out of the grids in which they are valid."""
+        classes = self._class_of[rows]
+        for c in set(classes.tolist()):
+            some = rows[classes == c]
+            if c == _HUGE:
+                recent.huge = recent.huge[~np.isin(recent.huge, some)]
+            else:
+                recent.grids[c].take(some, self._placed[some])
 
-    def _rebuild(self, in_background: bool) -> None:
-        """Build the large levels anew from everything that is in a level or the buffer."""
+    def _begin(self, rows: Rows) -> None:
+        """Build trees of everything there is, at once."""
+        if len(rows):
+            self._place(rows)
+            self._level_of[rows] = self._recent[-1].number
+            self._recent[-1].huge = rows[self._class_of[rows] == _HUGE]
+            self._rebuild(in_background=False)
+            self._swap()
+
+    def _rebuild(self, in_background: bool = True) -> None:
+        """Build trees from everything; what changes from now on goes into fresh grids."""
         rows = np.flatnonzero(self._level_of >= 0)
-        rows = rows[self._class_of[rows] < len(CLASS_LIMITS_M)]
-        self._builder = _Builder(rows, self._level_of[rows], self._placed[rows],
-                                 self._class_of[rows])  # fmt: skip
+        huge = self._class_of[rows] == _HUGE
+        self._recent.append(_Recent(self._new_number(), huge=rows[huge]))
+        self._level_of[rows[huge]] = self._recent[-1].number
+        rows = rows[~huge]
+        self._builder = _Builder(
+            rows, self._level_of[rows], self._placed[rows], self._class_of[rows]
+        )
         if in_background:
             self._builder.start()
         else:
             self._builder.build()
-            self._swap()
 
     def _swap(self) -> None:
-        """Put the new large levels in place; objects re-indexed meanwhile stay where they are."""
+        """Put the new trees in place; what was indexed anew meanwhile stays where it is."""
         builder = self._builder
         assert builder is not None
         self._builder = None
-        self._large = {}
+        self._trees = []
         for size_class, rows, levels, tree in builder.built:
-            same = self._level_of[rows] == levels
-            same &= (self._placed[rows] == tree.data).all(axis=1)
-            same &= self._class_of[rows] == size_class
-            level = _Level(self._next_level, size_class, rows, tree, CLASS_LIMITS_M[size_class])
-            self._next_level += 1
-            self._level_of[rows[same]] = level.number
-            self._large[size_class] = level
-        self._buffer = self._buffer[self._level_of[self._buffer] == 0]
-        stale = [~(self._level_of[v.rows] == v.number).any() for v in self._recent]
-        self._recent = [v for v, gone in zip(self._recent, stale) if not gone]
+            number = self._new_number()
+            self._level_of[rows[self._level_of[rows] == levels]] = number
+            self._trees.append(_Tree(number, rows, tree, CLASS_LIMITS_M[size_class]))
+        self._recent = self._recent[-1:]
+
+    def _new_number(self) -> int:
+        self._next_level += 1
+        return self._next_level - 1
 
 
 class _Builder:
@@ -252,7 +276,7 @@ class _Builder:
         self._ready.set()
 
 
-def _search(level: _Level, center: Floats, radius: Floats) -> tuple[np.ndarray, np.ndarray]:
+def _search(level: _Tree, center: Floats, radius: Floats) -> tuple[np.ndarray, np.ndarray]:
     """Pairs (place, entry) within a cube of half side `radius` about each centre."""
     bound = float(radius.max())
     k = min(NEIGHBOURS, len(level.rows))
@@ -268,8 +292,3 @@ def _search(level: _Level, center: Floats, radius: Floats) -> tuple[np.ndarray, 
         places = np.concatenate([places, np.full(len(more), place)])
         entries = np.concatenate([entries, np.array(more, dtype=np.int64)])
     return places, entries
-
-
-def _sorted(places: np.ndarray, rows: Rows) -> tuple[np.ndarray, Rows]:
-    order = np.lexsort([rows, places])
-    return places[order], rows[order]

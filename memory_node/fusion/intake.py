@@ -17,7 +17,7 @@ import numpy as np
 from memory_node.config import Config
 from memory_node.fusion.world import Features
 from memory_node.model import IDENTITY, UNKNOWN_LABEL, Detection, FieldOfView, Floats, View
-from memory_node.scene.boxes import Bools, hull_half, normalized, tree_sum
+from memory_node.scene.boxes import Bools, hull_half, largest, normalized, tree_sum
 
 REASONS = {
     'bad_type': 'a field has the wrong type or number of values',
@@ -388,7 +388,7 @@ def _evidence(
         half=hull_half(size, orientation),
         orientation=orientation,
         oriented=oriented,
-        extent=size.max(axis=1, initial=0.0) > 0,
+        extent=largest(size) > 0,
         cov=cov,
         sigma=sigma,
         feature=feature,

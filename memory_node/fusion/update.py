@@ -252,7 +252,7 @@ def _blend_boxes(
     w = np.where(speaks, weight, 0.0)[:, None]
     old['center'] += w * (evidence.center[matched] - old['center'])
     known = evidence.extent[matched][:, None]
-    had = (old['size'].max(axis=1) > 0)[:, None]
+    had = (boxes.largest(old['size']) > 0)[:, None]
     step = np.where(known, np.where(had, w, np.where(w > 0, 1.0, 0.0)), 0.0)
     old['size'] += step * (evidence.size[matched] - old['size'])
     turns = evidence.oriented[matched] & speaks
@@ -362,8 +362,8 @@ def _changes(before: Records, after: Records, world: World, c: Config) -> list[C
     old = after[:count]
     confirmed = old['state'] != before['state']
     relabelled = old['label'] != before['label']
-    moved = np.abs(old['center'] - old['version_center']).max(axis=1)
-    resized = np.abs(old['size'] - old['version_size']).max(axis=1)
+    moved = boxes.largest(np.abs(old['center'] - old['version_center']))
+    resized = boxes.largest(np.abs(old['size'] - old['version_size']))
     updated = np.round(np.maximum(moved, resized), DIGITS) >= c.version_distance_m
     names = world.labels.names
     for k in np.flatnonzero(confirmed | relabelled | updated).tolist():

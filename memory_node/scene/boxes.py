@@ -21,11 +21,15 @@ Bools = npt.NDArray[np.bool_]
 def tree_sum(values: Floats) -> Floats:
     """Sum over the last axis in a fixed order, whatever vector width the CPU has.
 
-    Halves are added to each other until one column is left. `values` is overwritten.
+    Sixteenths of a wide row are added to each other one after the other, then halves, until one
+    column is left. `values` is overwritten.
     """
     width = values.shape[-1]
     if width == 0:
         return np.zeros(values.shape[:-1])
+    while width >= 32 and width % 16 == 0:
+        width //= 16
+        values = np.add.reduce(values.reshape(*values.shape[:-1], 16, width), axis=-2)
     while width > 1:
         half = width // 2
         values[..., :half] += values[..., half : 2 * half]
@@ -33,6 +37,12 @@ def tree_sum(values: Floats) -> Floats:
             values[..., 0] += values[..., 2 * half]
         width = half
     return values[..., 0]
+
+
+def largest(rows: Floats) -> Floats:
+    """The largest of each row, (N, 3) → (N,); quicker than `max(axis=1)` for few rows."""
+    result: Floats = np.maximum(np.maximum(rows[:, 0], rows[:, 1]), rows[:, 2])
+    return result
 
 
 def distance(a: Floats, b: Floats) -> Floats:

@@ -37,6 +37,19 @@ def test_tree_sum_is_the_sum(width: int, seed: int) -> None:
     np.testing.assert_allclose(boxes.tree_sum(values.copy()), expected, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize('width', [32, 48, 512, 768, 1024])
+@pytest.mark.parametrize('rows', [1, 2, 3, 20, 300])
+def test_tree_sum_adds_in_one_order_on_every_machine(rows: int, width: int) -> None:
+    values = np.random.default_rng(width).normal(size=(rows, width))
+    expected = values.copy()
+    while expected.shape[1] >= 32 and expected.shape[1] % 16 == 0:
+        parts = np.split(expected, 16, axis=1)
+        expected = parts[0].copy()
+        for part in parts[1:]:
+            expected = expected + part
+    assert (boxes.tree_sum(values) == boxes.tree_sum(expected)).all()
+
+
 @pytest.mark.parametrize('width', range(70))
 def test_tree_sum_leaves_no_column_out_and_counts_none_twice(width: int) -> None:
     # 1 + 2 + … + width, whole numbers: exact in float64 whatever the order.
