@@ -3,7 +3,8 @@
 
 """The index equals brute force at every moment, from a 5 mm screw to a 12 m wall.
 
-The levels are made small, so that a few dozen objects go through the grids, a rebuild and its swap. A rebuild stays under way until the test lets it finish.
+The levels are made small, so that a few dozen objects go through the grids, a rebuild and its
+swap. A rebuild stays under way until the test lets it finish.
 """
 
 from __future__ import annotations
@@ -227,5 +228,5 @@ def test_what_was_removed_and_comes_back_is_found_once() -> None:
     index.add(np.array([row]))
     index.remove(row)
     index.add(np.array([row]))
-    places, rows = index.overlapping(world.records['center'][[row]], np.ones((1, 3)), 0.25)
+    _, rows = index.overlapping(world.records['center'][[row]], np.ones((1, 3)), 0.25)
     assert rows.tolist() == [row]
