@@ -69,6 +69,17 @@ def test_features_across_chunks() -> None:
     assert table.take(np.zeros(0, np.int64)).shape == (0, 2)
 
 
+def test_rows_of_ids() -> None:
+    world = World()
+    records = np.zeros(3, OBJECT)
+    records['id'] = 7, 5000, 9
+    world.append(records)
+    world.end(1)
+    ids = np.array([9, 5000, 7, 0, -1, 8, 10**12])
+    assert world.rows_of(ids).tolist() == [2, -1, 0, -1, -1, -1, -1]
+    assert World().rows_of(np.array([1, 0])).tolist() == [-1, -1]
+
+
 def test_what_is_taken_is_a_copy() -> None:
     table = FeatureTable()
     table.put(np.array([0]), np.ones((1, 3), np.float32))
@@ -98,6 +109,18 @@ def test_an_object_in_the_words_of_the_model() -> None:
         orientation_xyzw=(0.0, 0.0, 0.0, 1.0), size_m=(0.1, 0.2, 0.3), confidence=0.7,
         observations=1, first_seen_ns=10, last_seen_ns=2**62, map_id='A',
     )  # fmt: skip
+
+
+def test_many_objects_at_once_are_those_of_each() -> None:
+    world = World()
+    rows = [put(world, label, (k, 0, 0)) for k, label in enumerate(['mug', 'cup', 'bowl'])]
+    world.records['labels'][1, 1], world.records['masses'][1, 1] = world.labels.intern('tea'), 7.0
+    world.more_labels[2] = {world.labels.intern('dish'): 0.1, world.labels.intern('pan'): 3.0}
+    assert world.views(np.array(rows[::-1])) == [world.view(row) for row in rows[::-1]]
+    assert [list(o.labels) for o in world.views(np.array(rows))] == [
+        ['mug'], ['tea', 'cup'], ['pan', 'bowl', 'dish'],
+    ]  # fmt: skip
+    assert world.views(np.zeros(0, np.int64)) == []
 
 
 def test_maps_are_numbered_as_they_appear() -> None:
