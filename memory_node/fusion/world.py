@@ -92,17 +92,21 @@ class FeatureTable:
         return found
 
     def dot(self, rows: Rows, vector: Features) -> Features:
-        """Return the products of the given rows with a vector, (R,) float32."""
-        if len(rows) < 256:
-            products: Features = self.take(rows) @ vector
-            return products
+        """Return the products of the given rows with a vector, (R,) float32.
+
+        By einsum, not BLAS: it takes half the time here, and gives each row the same product
+        wherever it lies and whatever is asked for beside it, so that equals tie.
+        """
+        products = np.zeros(len(rows), np.float32)
         chunk, place = np.divmod(rows, _CHUNK)
-        used = np.flatnonzero(np.bincount(chunk))
-        every = np.concatenate([self._chunks[k] @ vector for k in used.tolist()])
-        start = np.zeros(len(self._chunks), np.int64)
-        start[used] = np.arange(len(used)) * _CHUNK
-        found: Features = every[start[chunk] + place]
-        return found
+        for k in np.flatnonzero(np.bincount(chunk)).tolist():
+            here = np.flatnonzero(chunk == k)
+            features = self._chunks[k]
+            if 2 * len(here) < _CHUNK:  # copying these costs less than all products would
+                products[here] = np.einsum('ij,j->i', features[place[here]], vector)
+            else:
+                products[here] = np.einsum('ij,j->i', features, vector)[place[here]]
+        return products
 
     def put(self, rows: Rows, features: Features) -> None:
         """Write the given rows, each of them once."""

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from worlds import put
 
 from memory_node.fusion.world import OBJECT, FeatureTable, World
@@ -67,6 +69,33 @@ def test_features_across_chunks() -> None:
     table.put(rows[1:2], np.array([[7, 9]], np.float32))
     assert table.take(rows[:2]).tolist() == [[0, 1], [7, 9]]
     assert table.take(np.zeros(0, np.int64)).shape == (0, 2)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    share=st.sampled_from([0.0, 0.01, 0.3, 0.9, 1.0]),
+    dim=st.sampled_from([1, 3, 8, 130]),
+)
+@settings(max_examples=30, deadline=None)
+def test_a_product_depends_on_its_row_alone(seed: int, share: float, dim: int) -> None:
+    """Not on where the row lies, nor on which others are asked for; so equal features tie."""
+    random = np.random.default_rng(seed)
+    count, kinds = 10000, 50
+    features = random.normal(size=(kinds, dim)).astype(np.float32)
+    kind = random.integers(kinds, size=count)
+    table = FeatureTable()
+    for rows in np.split(random.permutation(count), [7, 4100]):
+        table.put(rows, features[kind[rows]])
+    vector = random.normal(size=dim).astype(np.float32)
+    rows = np.flatnonzero(random.random(count) < share)
+    got = table.dot(rows, vector)
+    assert got.dtype == np.float32 and got.shape == rows.shape
+    np.testing.assert_allclose(got, features[kind[rows]] @ vector, rtol=0, atol=1e-4)
+    alone = np.array([table.dot(rows[k : k + 1], vector)[0] for k in range(min(20, len(rows)))])
+    assert got[:20].tolist() == alone.tolist()
+    for k in np.unique(kind[rows]).tolist():
+        assert len(set(got[kind[rows] == k].tolist())) == 1
+    assert table.take(rows).tolist() == features[kind[rows]].tolist()
 
 
 def test_rows_of_ids() -> None:
