@@ -1,7 +1,7 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every test folder shares: --long, an own ROS domain per run, the summary of scripts/test."""
+"""What all tests share: --long, a ROS domain each, no time limit for property tests, a summary."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Property tests fail on what they find, never because the machine is busy.
+settings.register_profile('untimed', deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile('untimed')
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

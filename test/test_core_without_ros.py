@@ -71,7 +71,7 @@ def test_the_core_works_with_ros_blocked(tmp_path: Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=250,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
 

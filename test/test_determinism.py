@@ -34,7 +34,7 @@ print(*[name for name in __cpu_dispatch__ if __cpu_features__[name]])
 
 def run(script: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *script], cwd=ROOT, capture_output=True, text=True, timeout=110,
+        [sys.executable, *script], cwd=ROOT, capture_output=True, text=True, timeout=250,
         env={**os.environ, 'PYTHONPATH': f'{ROOT}{os.pathsep}{SCRIPT.parent}', **variables},
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ import pytest
 
 from memory_node.locking import FairLock
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 """Only to end a test that hangs; nothing waits for it."""
 
 

@@ -30,7 +30,7 @@ def test_c30_four_threads_query_history_relate_and_insert_together(
 
         def repeat(work: Callable[[int], object]) -> Callable[[], None]:
             def run() -> None:
-                start.wait(30)
+                start.wait(60)
                 try:
                     for k in range(1, rounds):
                         work(k)
@@ -63,7 +63,7 @@ def test_c30_four_threads_query_history_relate_and_insert_together(
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(110)
+            thread.join(250)
         assert not any(thread.is_alive() for thread in threads), 'they wait for each other'
         assert errors == []
         assert memory.check() == []

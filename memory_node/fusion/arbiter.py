@@ -136,15 +136,13 @@ def _cosines(
 
 def _totals(terms: Floats, c: Config) -> Floats:
     """Weighted mean over the terms that exist (CH-15)."""
-    weights = (c.geometry_weight, c.iou_weight, c.feature_weight, c.label_weight)
-    total = np.zeros(len(terms))
-    weight = np.zeros(len(terms))
-    for k, w in enumerate(weights):
-        exists = ~np.isnan(terms[:, k])
-        total += np.where(exists, terms[:, k], 0.0) * w
-        weight += np.where(exists, w, 0.0)
-    result: Floats = np.round(total / np.maximum(weight, 1e-12), DIGITS)
-    return result
+    missing = np.isnan(terms)
+    weights = np.array((c.geometry_weight, c.iou_weight, c.feature_weight, c.label_weight))
+    weight = np.where(missing, 0.0, weights)
+    part = np.where(missing, 0.0, terms) * weight
+    total = part[:, 0] + part[:, 1] + part[:, 2] + part[:, 3]
+    total /= np.maximum(weight[:, 0] + weight[:, 1] + weight[:, 2] + weight[:, 3], 1e-12)
+    return total.round(DIGITS)
 
 
 def judge(evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config) -> Judgement:
@@ -156,15 +154,17 @@ def judge(evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config) -> J
         c: settings.
     """
     n = len(evidence)
-    chosen = _assign(pairs, n, c.merge_score)
+    best = _best(pairs, n)
+    chosen = _assign(pairs, best, c.merge_score)
     matched = chosen >= 0
-    shown = np.where(matched, chosen, _best(pairs, n))
-    some = shown >= 0
+    shown = np.where(matched, chosen, best)
+    some = np.flatnonzero(shown >= 0)
+    shown = shown[some]
     terms, total = np.full((n, 4), np.nan), np.full(n, np.nan)
-    terms[some], total[some] = pairs.terms[shown[some]], pairs.total[shown[some]]
-    row, candidate = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    row[matched] = pairs.row[chosen[matched]]
-    candidate[some] = pairs.row[shown[some]]
+    terms[some], total[some] = pairs.terms[shown], pairs.total[shown]
+    candidate = np.full(n, -1, np.int64)
+    candidate[some] = pairs.row[shown]
+    row = np.where(matched, candidate, -1)
     certain = evidence.score >= c.create_score
     created = ~matched & certain & ~barred
     reason = [
@@ -182,20 +182,22 @@ def _best(pairs: Pairs, n: int) -> npt.NDArray[np.int64]:
     return best
 
 
-def _assign(pairs: Pairs, n: int, merge_score: float) -> npt.NDArray[np.int64]:
-    """(n,) the pair each detection is given, no object twice, highest sum of totals; -1: none."""
-    chosen = np.full(n, -1, np.int64)
+def _assign(pairs: Pairs, best: npt.NDArray[np.int64], merge_score: float) -> npt.NDArray[np.int64]:
+    """(n,) the pair each detection is given, no object twice, highest sum of totals; -1: none.
+
+    best: (n,) the pair with the highest total of each detection, -1: none.
+    """
+    chosen = np.full(len(best), -1, np.int64)
     good = np.flatnonzero(pairs.total >= merge_score)
     if not len(good):
         return chosen
-    place, object_id, total = pairs.place[good], pairs.object_id[good], pairs.total[good]
-    best = np.full(n, -1, np.int64)
-    order = np.lexsort([-object_id, total])
-    best[place[order]] = order
-    winners = best[best >= 0]
-    if len(np.unique(object_id[winners])) == len(winners):
-        chosen[best >= 0] = good[winners]
+    some = np.flatnonzero(best >= 0)
+    some = some[pairs.total[best[some]] >= merge_score]
+    winners = best[some]
+    if len(set(pairs.row[winners].tolist())) == len(winners):  # nobody is in another's way
+        chosen[some] = winners
         return chosen
+    place, object_id, total = pairs.place[good], pairs.object_id[good], pairs.total[good]
     places, i = np.unique(place, return_inverse=True)
     ids, j = np.unique(object_id, return_inverse=True)
     gain = np.zeros((len(places), len(ids)))

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -120,13 +121,13 @@ def view_problem(view: View, recorded_ns: int, newest_ns: int, config: Config) -
     if view.sensor_pose is not None:
         pose = view.sensor_pose
         try:
-            values = np.array([*pose.position_m, *pose.orientation_xyzw], dtype=np.float64)
+            position = [float(value) for value in pose.position_m]
+            turn = [float(value) for value in pose.orientation_xyzw]
         except (TypeError, ValueError, AttributeError):
             return 'bad_pose'
-        turn = values[3:]
-        if len(pose.position_m) != 3 or len(turn) != 4 or not np.isfinite(values).all():
+        if len(position) != 3 or len(turn) != 4 or not all(map(math.isfinite, position)):
             return 'bad_pose'
-        if abs((turn * turn).sum() - 1.0) > 1e-3:
+        if not abs(sum(value * value for value in turn) - 1.0) <= 1e-3:
             return 'bad_pose'
     return ''
 
@@ -227,11 +228,12 @@ def _canonical(
     """Sort by label, position, size and score: ids and ties never hang on the sender's order."""
     if len(kept) < 2:
         return kept
-    rows = numbers[kept]
-    names = np.array([labels[k] for k in kept.tolist()])
-    order = np.lexsort([*(rows[:, c] for c in (0, 6, 5, 4, 3, 2, 1)), names])
-    rows, names = rows[order, :7], names[order]
-    if not ((rows[1:] == rows[:-1]).all(axis=1) & (names[1:] == names[:-1])).any():
+    keys = [
+        (labels[k], *row, score)
+        for k, (score, *row) in zip(kept.tolist(), numbers[kept, :7].tolist())
+    ]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    if len(set(keys)) == len(keys):
         return kept[order]
 
     def everything(k: int) -> tuple[Any, ...]:
@@ -273,14 +275,17 @@ def _one_row(d: Detection) -> Floats | None:
 
 
 def _check_numbers(numbers: Floats, refused: dict[int, str]) -> None:
-    finite = np.asarray(np.isfinite(numbers).all(axis=1))
+    if not len(numbers):
+        return
+    finite = np.isfinite(numbers)
     score, size = numbers[:, 0], numbers[:, 4:7]
+    if finite.all() and score.min() >= 0 and score.max() <= 1 and size.min() >= 0:
+        return
+    known = np.asarray(finite.all(axis=1))
     score_ok = (score >= 0) & (score <= 1)
     size_ok = np.asarray((size >= 0).all(axis=1))
-    if (finite & score_ok & size_ok).all():
-        return
     for k in range(len(numbers)):
-        if not finite[k]:
+        if not known[k]:
             refused.setdefault(k, 'not_finite')
         elif not score_ok[k]:
             refused.setdefault(k, 'bad_score')
@@ -298,7 +303,7 @@ def _clean(text: str) -> str:
 def _features(
     detections: Sequence[Detection], dim: int | None, refused: dict[int, str]
 ) -> tuple[dict[int, Features], int]:
-    """The usable features by place, and their length; what is not usable is refused."""
+    """The usable features by place, of unit norm, and their length; the rest is refused."""
     found: dict[int, Features] = {}
     with np.errstate(over='ignore', invalid='ignore'):  # beyond float32 is infinite
         for k, d in enumerate(detections):
@@ -313,25 +318,46 @@ def _features(
                 continue
             if feature.ndim != 1 or (dim is not None and len(feature) != dim):
                 refused[k] = 'feature_dim'
-            elif not _usable(feature):
-                refused[k] = 'bad_feature'
             else:
                 found[k] = feature
-    if dim is None and found:
-        lengths = Counter(len(feature) for feature in found.values())
-        dim = max(lengths, key=lambda n: (lengths[n], -n))
+    if not found:
+        return found, dim or 0
+    if dim is None:
+        dim = _usual_length(found)
         for k in [k for k, feature in found.items() if len(feature) != dim]:
             del found[k]
             refused[k] = 'feature_dim'
-    return found, dim or 0
+    return _normalized(found, refused), dim
 
 
-def _usable(feature: Features) -> bool:
-    """Finite and not zero; a sum of squares says both unless it overflows."""
-    if 1e-12 < float(np.dot(feature, feature)) < np.inf:
-        return True
-    wide = feature.astype(np.float64)
-    return bool(np.isfinite(wide).all() and np.abs(wide).max() > 0)
+def _usual_length(found: dict[int, Features]) -> int:
+    """The most frequent length, the shortest of several."""
+    lengths = Counter(len(feature) for feature in found.values() if _is_usable(feature))
+    lengths = lengths or Counter(len(feature) for feature in found.values())
+    return max(lengths, key=lambda n: (lengths[n], -n))
+
+
+def _is_usable(feature: Features) -> bool:
+    return bool(np.isfinite(feature).all() and feature.any())
+
+
+def _normalized(found: dict[int, Features], refused: dict[int, str]) -> dict[int, Features]:
+    """The features as float32 of unit norm; those without a direction are refused.
+
+    The sum of squares of float32 numbers, in float64, is zero or not finite just then.
+    """
+    wide = np.array(list(found.values())).astype(np.float64)
+    with np.errstate(invalid='ignore'):
+        norm = np.sqrt(tree_sum(wide * wide))
+        usable = (norm > 0) & (norm < np.inf)
+        if not usable.all():
+            for k, good in zip(list(found), usable.tolist()):
+                if not good:
+                    refused[k] = 'bad_feature'
+            norm[~usable] = 1.0
+        wide /= norm[:, None]
+    units = wide.astype(np.float32)
+    return {k: unit for k, unit, good in zip(found, units, usable.tolist()) if good}
 
 
 def _evidence(
@@ -348,15 +374,11 @@ def _evidence(
     size = np.ascontiguousarray(rows[:, 4:7])
     orientation, oriented = _orientations(rows[:, 7:11])
     cov, sigma = _covariances([detections[k].position_cov for k in places], default_sigma_m)
+    held = [features[k] for k in places if k in features]
     has_feature = np.array([k in features for k in places], dtype=bool)
     feature = np.zeros((len(places), dim), np.float32)
-    if features:
-        wide = np.stack([features[k] for k in places if k in features]).astype(np.float64)
-        squares = tree_sum(wide * wide)  # of float32 numbers: cannot overflow, but be very small
-        if squares.min() < 1e-30:
-            wide /= np.abs(wide).max(axis=1, keepdims=True)
-            squares = tree_sum(wide * wide)
-        feature[has_feature] = wide / np.sqrt(squares)[:, None]
+    if held:
+        feature[has_feature] = held
     return Evidence(
         index=order,
         labels=[labels[k] for k in places],

@@ -43,9 +43,9 @@ def look_of(seq: int, stamp_ns: int, pose: Pose | None, map_number: int) -> Look
     if pose is None:
         nothing = np.full(3, np.nan)
         return Look(seq, stamp_ns, nothing, nothing, map_number)
-    turn = np.array([pose.orientation_xyzw], dtype=np.float64)
     position = np.array(pose.position_m, dtype=np.float64)
-    return Look(seq, stamp_ns, position, boxes.optical_axis(turn)[0], map_number)
+    axis = np.array(boxes.optical_axis_of(*map(float, pose.orientation_xyzw)))
+    return Look(seq, stamp_ns, position, axis, map_number)
 
 
 def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, config: Config) -> Bools:
@@ -61,7 +61,7 @@ def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, confi
     away: Bools = np.abs(look.stamp_ns - look_ns) > config.look_gap_s * 1e9
     if away.all():
         return away
-    step = boxes.distance(position, np.broadcast_to(look.position, position.shape))
+    step = boxes.distance(position, look.position[None])
     cosine = np.round(boxes.tree_sum(axis * look.axis), DIGITS)
     limit = round(math.cos(math.radians(config.look_angle_deg)), DIGITS)
     with np.errstate(invalid='ignore'):

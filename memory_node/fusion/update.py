@@ -19,7 +19,15 @@ from memory_node.fusion.arbiter import DIGITS, FEATURE, Judgement
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, independent
-from memory_node.fusion.world import OBJECT, STATE_CODE, Features, Records, Rows, World
+from memory_node.fusion.world import (
+    OBJECT,
+    STATE_CODE,
+    Features,
+    Records,
+    Rows,
+    Stored,
+    World,
+)
 from memory_node.model import IDENTITY, ChangeKind, Floats, State
 from memory_node.scene import boxes
 
@@ -45,6 +53,7 @@ class Update:
         place: (R + M,) place of the detection in the evidence, for each record.
         after: (R + M,) records as they will be.
         feature_place: (F,) places in `after` whose feature changes; feature: (F, D).
+        stored: (F, D) what is stored with the observations for that, float16 or float32.
         kept: (n,) whether the feature of a detection is stored with its observation.
         more_labels: place in `after` → labels beyond the slots of the record.
         changes: what the log will say.
@@ -55,6 +64,7 @@ class Update:
     after: Records
     feature_place: Rows
     feature: Features
+    stored: Stored
     kept: boxes.Bools
     more_labels: dict[int, dict[int, float]]
     changes: list[ChangeDraft]
@@ -202,30 +212,33 @@ def _keep_features(
     return kept
 
 
-def as_stored(feature: Features, profile: str) -> Features:
-    """A feature as it reads back from the file: float16, for Chronotope float32."""
-    if profile == CHRONOTOPE:
-        return feature
-    return feature.astype(np.float16).astype(np.float32)
+def as_stored(feature: Features, profile: str) -> Stored:
+    """A feature as it is stored with its observation: float16, for Chronotope float32."""
+    return feature if profile == CHRONOTOPE else feature.astype(np.float16)
 
 
 def _blend_features(
     evidence: Evidence, kept: boxes.Bools, matched: Rows, created: Rows, before: Records,
     rows: Rows, weight: Floats, world: World, profile: str,
-) -> tuple[Rows, Features]:  # fmt: skip
-    """Places in the update whose feature changes, and the new features."""
-    place = np.flatnonzero(kept[np.concatenate([matched, created])])
+) -> tuple[Rows, Features, Stored]:  # fmt: skip
+    """Places in the update whose feature changes, the new features, and what is stored for it."""
+    source = np.concatenate([matched, created])
+    place = np.flatnonzero(kept[source])
     if not len(place):
-        return place, np.zeros((0, evidence.feature.shape[1]), np.float32)
-    source = np.concatenate([matched, created])[place]
-    new = boxes.normalized(as_stored(evidence.feature[source], profile).astype(np.float64))
+        nothing = np.zeros((0, evidence.feature.shape[1]), np.float32)
+        return place, nothing, nothing
+    stored = as_stored(evidence.feature[source[place]], profile)
+    new = stored.astype(np.float64)
     joins = np.flatnonzero(place < len(rows))
     joins = joins[before['has_feature'][place[joins]]]
     if len(joins):
         held = world.features.take(rows[place[joins]]).astype(np.float64)
         w = weight[place[joins], None]
-        new[joins] = boxes.normalized(held + w * (new[joins] - held))
-    return place, new.astype(np.float32)
+        if len(joins) == len(new):
+            new = held + w * (new - held)
+        else:
+            new[joins] = held + w * (new[joins] - held)
+    return place, boxes.normalized(new).astype(np.float32), stored
 
 
 def _blend_boxes(

@@ -68,6 +68,8 @@ STATE_CODE = {state: code for code, state in enumerate(STATES)}
 Records = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 Features = npt.NDArray[np.float32]
+Stored = npt.NDArray[np.floating[Any]]
+"""Features as they are stored with an observation: float16, for profile chronotope float32."""
 
 _CHUNK = 4096
 

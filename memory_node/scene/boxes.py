@@ -8,6 +8,8 @@ Only elementwise arithmetic and sums in a fixed order, so that results are the s
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -64,8 +66,12 @@ def rotation_matrices(xyzw: Floats) -> Floats:
 
 def optical_axis(xyzw: Floats) -> Floats:
     """(N, 4) orientations of optical frames → (N, 3) directions in which they look."""
-    x, y, z, w = xyzw[:, 0], xyzw[:, 1], xyzw[:, 2], xyzw[:, 3]
-    return np.stack([2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)], axis=1)
+    return np.stack(optical_axis_of(*xyzw.T), axis=1)
+
+
+def optical_axis_of(x: Any, y: Any, z: Any, w: Any) -> tuple[Any, Any, Any]:
+    """`optical_axis` for one orientation, or for arrays of the four numbers."""
+    return 2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y)
 
 
 def hull_half(size: Floats, xyzw: Floats) -> Floats:

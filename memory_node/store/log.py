@@ -84,26 +84,28 @@ def write_view(
 
 def looks_of(plan: Plan) -> Any:
     """What a view says of stored objects, (n,) LOOK: so far, which ones it showed."""
-    seen = [(i, HIT, s) for i, s in zip(plan.object_ids, plan.evidence.score.tolist()) if i]
-    return np.array(seen, dtype=LOOK)
+    seen = [k for k, number in enumerate(plan.object_ids) if number is not None]
+    looks = np.zeros(len(seen), LOOK)
+    looks['object'] = [plan.object_ids[k] for k in seen]
+    looks['kind'] = HIT
+    looks['likelihood'] = plan.evidence.score[seen]
+    return looks
 
 
-def write_observations(
-    connection: apsw.Connection, first_id: int, plan: Plan, space: int, feature_type: str
-) -> None:
+def write_observations(connection: apsw.Connection, first_id: int, plan: Plan, space: int) -> None:
     """Write every judged detection with its verdict and terms.
 
     Args:
         connection: within a transaction.
         first_id: id of the first observation.
         plan: the judged view.
-        space: number of the feature space; feature_type: `<f2` or `<f4`.
+        space: number of the feature space.
     """
     evidence, judgement, n = plan.evidence, plan.judgement, len(plan.evidence)
     center, size = evidence.center.tolist(), evidence.size.tolist()
     turn, oriented = evidence.orientation.tolist(), evidence.oriented.tolist()
     terms, total = _nullable(judgement.terms), _nullable(judgement.total)
-    blobs = _feature_blobs(plan, feature_type)
+    blobs = _feature_blobs(plan)
     unknown_cov = np.isnan(evidence.cov[:, 0]).tolist()
     nothing = (None, None, None, None)
     rows = [
@@ -124,13 +126,12 @@ def write_observations(
         connection.executemany(INSERT_OBSERVATION, rows)
 
 
-def _feature_blobs(plan: Plan, feature_type: str) -> list[bytes | None]:
+def _feature_blobs(plan: Plan) -> list[bytes | None]:
     blobs: list[bytes | None] = [None] * len(plan.evidence)
-    places = np.flatnonzero(plan.kept)
-    if len(places):
-        stored = plan.evidence.feature[places].astype(feature_type)
-        for k, place in enumerate(places.tolist()):
-            blobs[place] = stored[k].tobytes()
+    for update in plan.updates:
+        places = update.place[update.feature_place].tolist()
+        for place, feature in zip(places, update.stored):
+            blobs[place] = feature.tobytes()
     return blobs
 
 

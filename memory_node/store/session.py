@@ -62,7 +62,6 @@ class Session:
         """Judge by these settings from now on."""
         self.config = config
         self._config_hash = audit.write_config(self.database, config)
-        self._feature_type = '<f4' if config.profile == CHRONOTOPE else '<f2'
 
     def load(self, space: FeatureSpace | None = None) -> None:
         """Read the engine anew, with the features of a space; None: that of the settings."""
@@ -129,7 +128,7 @@ class Session:
             first = end
         kept_out.write_barred(connection, plan.barred)
         kept_out.write_rejections(connection, plan.rejections, world)
-        log.write_observations(connection, self.observation_id + 1, plan, space, self._feature_type)
+        log.write_observations(connection, self.observation_id + 1, plan, space)
 
     def _space_for(self, plan: Plan) -> int:
         """Number of the feature space; the first kept feature makes it."""

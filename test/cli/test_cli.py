@@ -493,7 +493,7 @@ def test_snapshot_copies_also_what_is_in_use(run: Run, tmp_path: Path) -> None:
 def process(*arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, '-m', 'memory_node.cli.main', *arguments],
-        cwd=ROOT, capture_output=True, text=True, timeout=60,
+        cwd=ROOT, capture_output=True, text=True, timeout=250,
         env={**os.environ, 'PYTHONPATH': str(ROOT)}, **more,
     )  # fmt: skip
 
@@ -509,7 +509,7 @@ def test_it_runs_without_ros_and_returns_its_exit_code(path: Path) -> None:
 def test_a_reader_that_stops_reading_is_no_error(path: Path) -> None:
     command = f'{sys.executable} -m memory_node.cli.main inspect {path} --objects 1000 | true'
     done = subprocess.run(
-        command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=60,
+        command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=250,
         env={**os.environ, 'PYTHONPATH': str(ROOT)},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (OK, '')

@@ -168,7 +168,7 @@ def test_a_look_waits_for_the_acknowledgement_of_the_one_before(
 ) -> None:
     memory = listen(silent=lambda number: number >= 4)
     with pytest.raises(replay.ReplayError, match=r'look \d of 10 \(FloorPlan422\) was not ackn'):
-        tourist(rooms=['bathroom'], deadline_s=0.5).run()
+        tourist(rooms=['bathroom'], deadline_s=5.0).run()
     assert len(memory.looks) == 4
 
 
@@ -176,7 +176,7 @@ def test_a_lost_knock_is_repeated_and_a_memory_that_never_answers_is_reported(
     listen: Callable[..., StandIn], tourist: Callable[..., Any]
 ) -> None:
     memory = listen(silent=lambda number: number <= 2)
-    tourist(rooms=['bathroom'], looks=[0, 1], deadline_s=2.0).run()
+    tourist(rooms=['bathroom'], looks=[0, 1], deadline_s=20.0).run()
     assert [len(m.detections) > 0 for m in memory.looks] == [False] * 3 + [True] * 2
     memory.looks.clear()
     memory._silent = lambda number: True

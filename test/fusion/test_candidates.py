@@ -199,7 +199,7 @@ def test_a_rebuild_in_its_thread_ends_and_is_swapped_in(monkeypatch: pytest.Monk
         index.maintain()
     builder = index._builder
     assert builder is not None
-    assert builder._ready.wait(30)
+    assert builder._ready.wait(60)
     assert_equals_brute_force(world, index, random)
     index.maintain()
     assert index._builder is not builder

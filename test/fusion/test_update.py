@@ -234,7 +234,6 @@ def test_the_first_features_are_kept_then_only_those_that_move_it(memory: Spatia
     sight(memory, seen(feature=unit(0.3)), 1007)
     assert kept(memory)[-1] is True
     seen_one = np.array(unit(0.3)).astype(np.float16).astype(float)
-    seen_one /= np.sqrt((seen_one**2).sum())
     blended = 0.8 * np.array([1.0, 0.0]) + 0.2 * seen_one
     assert feature_of(memory) == pytest.approx(blended / np.sqrt((blended**2).sum()), abs=1e-6)
     assert np.linalg.norm(feature_of(memory)) == pytest.approx(1.0, abs=1e-6)

@@ -10,7 +10,7 @@ import threading
 import time
 
 import pytest
-from node_kit import Load, detection, gapless, transform, view, wait_for
+from node_kit import DEADLINE_S, Load, detection, gapless, transform, view, wait_for
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from tf2_msgs.msg import TFMessage
 
@@ -127,39 +127,45 @@ def test_one_malformed_detection_costs_no_other(robot, run_node):
     robot.wait_acknowledged(empty)
 
 
-def test_a_full_queue_drops_the_oldest_and_counts_them(robot, run_node, monkeypatch, log):
+def test_a_full_queue_drops_the_oldest_and_counts_them(robot, run_node, monkeypatch, log, cleanup):
     node = run_node({'queue_size': 5})
     robot.wait_ready()
-    judge, free = node._memory.observe, threading.Event()
+    judge, busy, free = node._memory.observe, threading.Event(), threading.Event()
+    cleanup.callback(free.set)
 
     def slow(*args, **more):
-        free.wait(10.0)
+        busy.set()
+        free.wait(2 * DEADLINE_S)
         return judge(*args, **more)
 
     monkeypatch.setattr(node._memory, 'observe', slow)
-    stamps = [robot.see(stamp_ns=time.time_ns()) for _ in range(20)]
-    wait_for(lambda: node._intake.counts().received == 20, what='all views')
+    stamps = [robot.see(stamp_ns=time.time_ns())]
+    assert busy.wait(DEADLINE_S), 'the first view is not being judged'
+    stamps += [robot.see(stamp_ns=time.time_ns()) for _ in range(19)]
+    wait_for(lambda: node._intake.counts().dropped == {'queue_full': 14}, what='14 views too many')
+    assert node._intake.counts().received == 20
     # Requests do not wait for the views.
     assert robot.call('query').success
-    assert node._intake.counts().dropped == {'queue_full': 14}
+    assert not free.is_set()
     free.set()
     robot.wait_acknowledged(stamps[0], *stamps[15:])
     assert len(robot.feed) == 6
     assert len(log.wait('queue_full')) == 1
 
 
-def test_requests_stay_quick_while_views_flow(robot, run_node):
-    run_node()
+def test_requests_do_not_wait_until_views_are_worked_off(robot, run_node):
+    node = run_node()
     robot.wait_ready()
     many = [detection(f'thing{k}', (k % 10, k // 10, 0)) for k in range(50)]
     load = Load(robot, 30, lambda _: robot.see(*many))
     wait_for(lambda: len(robot.feed) > 3, what='views')
-    slowest = 0.0
+    meanwhile = []
     for _ in range(100):
-        started = time.monotonic()
+        before = node._intake.counts().committed
         assert robot.call('query', text='thing7').success
-        slowest = max(slowest, time.monotonic() - started)
+        meanwhile.append(node._intake.counts().committed - before)
     load.stop()
-    assert slowest < 1.0
+    # One view at most is ahead of a request in the line; others come while it is on its way.
+    assert sorted(meanwhile)[50] <= 10, meanwhile
     robot.wait_acknowledged(*load.stamps_ns)
     assert gapless(robot.feed)

@@ -200,4 +200,4 @@ def test_three_states_of_an_input_in_words(robot, make_robot, stranger, run_node
 def test_diagnostics_come_while_simulated_time_stands_still(robot, run_node):
     run_node({'use_sim_time': True}, start=False)
     said = 'the node is not active'
-    wait_for(lambda: robot.status('intake').message == said, 5.0, 'diagnostics')
+    wait_for(lambda: robot.status('intake').message == said, what='diagnostics')

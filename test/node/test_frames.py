@@ -14,6 +14,7 @@ from memory_node.ros.transform_buffer import MissingFrameError, TransformBuffer
 from memory_node.scene.transform import Transform
 
 START_NS = 1000 * NS
+LONG_S = 60.0
 
 
 def center(hit):
@@ -51,17 +52,19 @@ def test_c07_a_missing_map_frame_is_named_and_waited_for(robot, run_node, reques
         return robot.see(frame='base_link', stamp_ns=now)
 
     load = Load(robot, 10, publish)
-    log.wait('missing_frame', 5.0)
-    wait_for(lambda: robot.status_value('intake', 'missing frame: map') or None, 5.0, 'diagnostics')
-    wait_for(lambda: time.monotonic() - began > seconds, seconds + 1)
-    assert robot.status('intake').level == b'\x02'
+    log.wait('missing_frame')
+    wait_for(lambda: robot.status_value('intake', 'missing frame: map'), what='diagnostics')
+    wait_for(lambda: time.monotonic() - began > seconds, what='the time')
+    wait_for(lambda: robot.status('intake').level == b'\x02', what='an error')
     assert 'map' in robot.status('intake').message
     assert robot.query() == []
     robot.tf(transform('map', 'world', 0), static=True)
-    appeared = time.monotonic()
-    wait_for(lambda: robot.query(), 5.0, 'an object')
-    assert time.monotonic() - appeared < 1.0
+    wait_for(lambda: robot.query(), what='an object')
+    # From the first one on, every view gets through.
+    first = len(load.stamps_ns)
+    wait_for(lambda: len(load.stamps_ns) > first + 5, what='more views')
     load.stop()
+    robot.wait_acknowledged(*load.stamps_ns[first:])
     # At most one line in five seconds, and it names the frame.
     lines = log.lines('missing_frame')
     assert len(lines) <= (time.monotonic() - began) / 5.0 + 1
@@ -70,8 +73,8 @@ def test_c07_a_missing_map_frame_is_named_and_waited_for(robot, run_node, reques
 
 @pytest.fixture
 def sim(robot, run_node):
-    """The node in simulated time, at 1000 s."""
-    node = run_node({'use_sim_time': True, 'transform_wait_s': 0.5})
+    """The node in simulated time, at 1000 s; it does not tire of waiting for transforms."""
+    node = run_node({'use_sim_time': True, 'transform_wait_s': LONG_S})
     robot.clock(1000.0)
     robot.wait_ready()
     wait_for(lambda: node.get_clock().now().nanoseconds == START_NS, what='the clock')
@@ -96,13 +99,15 @@ def test_c08_a_late_transform_is_waited_for_and_used_at_the_stamp(sim, robot):
 
 
 def test_c08_a_transform_that_never_comes_is_given_up_and_counted(sim, robot, log):
+    assert robot.set_parameter('transform_wait_s', 0.5).successful
     robot.tf(transform('map', 'base_link', START_NS))
     robot.clock(1000.2)
     sent = time.monotonic()
     for k in range(3):
         robot.see(frame='base_link', stamp_ns=START_NS + 50_000_000 + k)
-    wait_for(lambda: dropped(sim, 'transform_too_early') == 3, 3.0, 'the views to be given up')
+    wait_for(lambda: dropped(sim, 'transform_too_early') == 3, what='the views to be given up')
     assert time.monotonic() - sent > 0.4
+    assert robot.set_parameter('transform_wait_s', LONG_S).successful
     assert robot.query() == []
     log.wait("'base_link' was asked for at 1000.050 s")
     # The frame is not lost: the next view that has its transform is stored.
@@ -141,10 +146,14 @@ def test_a_point_in_another_frame_is_asked_for_at_the_newest_transform(robot, ru
     near = PointStamped()
     near.header.frame_id = 'base_link'
     assert robot.call('query', near=near, radius_m=1.5).error_code == 3  # NO_TRANSFORM
-    # What a robot's driver sends is always a little older than now.
-    robot.tf(transform('map', 'base_link', time.time_ns() - 100_000_000, (2, 0, 0)))
-    wait_for(lambda: robot.call('query', near=near, radius_m=1.5).success, what='an answer')
-    (hit,) = robot.query(near=near, radius_m=1.5)
+
+    def ask():
+        # What a robot's driver sends is always a little older than now, and comes often.
+        robot.tf(transform('map', 'base_link', time.time_ns() - 100_000_000, (2, 0, 0)))
+        reply = robot.call('query', near=near, radius_m=1.5)
+        return reply.success and reply.hits
+
+    (hit,) = wait_for(ask, what='an answer')
     assert {t.name: round(t.value, 3) for t in hit.terms}['distance_m'] == pytest.approx(1.118)
 
 

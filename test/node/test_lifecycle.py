@@ -77,8 +77,8 @@ def test_c40_nothing_is_taken_while_inactive_and_cycles_leave_nothing(managed, r
     assert robot.change_state(ACTIVATE)
     send_ten(robot, True)
     assert open_handles(path) == handles
-    assert robot.node.count_subscribers('/detections') == 1
-    assert robot.node.count_subscribers('/tf') == 1
+    for topic in ('/detections', '/tf'):
+        wait_for(lambda t=topic: robot.node.count_subscribers(t) == 1, what='one subscriber')
     (hit,) = robot.query()
     assert hit.object.observations == 20
     assert len(robot.feed) == 20
@@ -143,7 +143,7 @@ def test_shutdown_by_transition_closes_the_file(managed, robot, tmp_path):
     assert robot.change_state(Transition.TRANSITION_ACTIVE_SHUTDOWN)
     assert open_handles(tmp_path / 'memory.db') == 0
     assert robot.call('query').error_code == 4
-    assert robot.subscribers == 0
+    wait_for(lambda: robot.subscribers == 0, what='no subscriber')
 
 
 def test_a_closed_node_cannot_be_configured_again(managed, tmp_path):
@@ -169,5 +169,5 @@ def test_a_destroyed_node_is_off_the_graph_at_once(robot, tmp_path):
     with local_node({'database': str(tmp_path / 'memory.db')}) as node:
         robot.wait_ready()
         assert 'spatial_memory' in robot.node.get_node_names()
-    wait_for(lambda: 'spatial_memory' not in robot.node.get_node_names(), 1.0, 'its absence')
+    wait_for(lambda: 'spatial_memory' not in robot.node.get_node_names(), what='its absence')
     assert node is not None  # not only because it was collected

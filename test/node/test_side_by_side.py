@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from pathlib import Path
 
@@ -33,7 +34,15 @@ def left_over(mark):
     return found
 
 
-@pytest.mark.timeout(1000)
+def told(runs):
+    """What both have printed so far: either may be what the other one failed for."""
+    return '\n'.join(
+        f'---- {path.name}, code {run.poll()}:\n{path.read_text(errors="replace")}'
+        for run, path in runs
+    )
+
+
+@pytest.mark.timeout(2000)
 def test_c44_two_runs_at_the_same_time_do_not_hear_each_other(tmp_path, request):
     long = request.config.getoption('--long')
     what = [HERE / 'test_settings.py', HERE / 'test_two_robots.py', '-k', 'c39 or own_tf']
@@ -48,23 +57,24 @@ def test_c44_two_runs_at_the_same_time_do_not_hear_each_other(tmp_path, request)
             sys.executable, '-m', 'pytest', '-q', '-x', '-p', 'no:cacheprovider',
             f'--basetemp={tmp_path / str(k)}', *map(str, what),
         ]  # fmt: skip
-        output = (tmp_path / f'{k}.txt').open('w+')
-        run = subprocess.Popen(
-            command, cwd=HERE.parents[1], env={**environment, MARK: mark}, stdout=output,
-            stderr=subprocess.STDOUT,
-        )  # fmt: skip
-        runs.append((run, output))
+        path = tmp_path / f'{k}.txt'
+        with path.open('w') as output:
+            run = subprocess.Popen(
+                command, cwd=HERE.parents[1], env={**environment, MARK: mark}, stdout=output,
+                stderr=subprocess.STDOUT,
+            )  # fmt: skip
+        runs.append((run, path))
     try:
-        for run, output in runs:
-            code = run.wait(900 if long else 400)
-            output.seek(0)
-            assert code == 0, output.read()
+        deadline = time.monotonic() + (1500 if long else 400)
+        while any(run.poll() is None for run, _ in runs):
+            assert time.monotonic() < deadline, 'not at their end:\n' + told(runs)
+            time.sleep(0.1)
+        assert [run.returncode for run, _ in runs] == [0, 0], told(runs)
         wait_for(lambda: left_over(mark) == [], what='the end of all their processes')
     finally:
         # An orphan would answer in the next test that gets its domain.
         for number in left_over(mark):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
-        for run, output in runs:
+        for run, _ in runs:
             run.wait()
-            output.close()

@@ -64,7 +64,7 @@ def make_node(ros: Any, executor: Any) -> Iterator[Callable[..., Any]]:
 def spin_until(executor: Any) -> Callable[..., bool]:
     """Spin until a condition holds: spin_until(condition, timeout_s) -> whether it came true."""
 
-    def spin(condition: Callable[[], Any], timeout_s: float = 5.0) -> bool:
+    def spin(condition: Callable[[], Any], timeout_s: float = 60.0) -> bool:
         deadline = time.monotonic() + timeout_s
         while not condition():
             if time.monotonic() > deadline:

@@ -96,7 +96,7 @@ def test_after_a_hard_stop_the_write_ahead_log_is_read_and_stays(tmp_path: Path)
     path = tmp_path / 'memory.db'
     with child(OPEN_MEMORY, str(path)) as other:
         other.kill()
-        other.wait(30)
+        other.wait(60)
         content = [path.read_bytes(), Path(f'{path}-wal').read_bytes()]
         assert content[1]
         with SpatialMemory.open(str(path), readonly=True) as reader:

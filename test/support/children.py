@@ -19,6 +19,7 @@ import sys
 import apsw
 
 connection = apsw.Connection(sys.argv[1])
+connection.set_busy_timeout(60_000)
 connection.execute('BEGIN IMMEDIATE')
 print('ready', flush=True)
 sys.stdin.read()
@@ -67,4 +68,4 @@ def release(process: subprocess.Popen[str]) -> None:
     """Let a child go on, and wait until it has ended."""
     if process.stdin is not None and not process.stdin.closed:
         process.stdin.close()
-    process.wait(30)
+    process.wait(60)

@@ -191,6 +191,7 @@ class Robot:
         self._tf_static = self.node.create_publisher(TFMessage, f'{tf_topic}_static', latched)
         self._clock = self.node.create_publisher(Clock, '/clock', latched)
         self._doors: dict[str, Any] = {}
+        self.loads: list[Load] = []
         self.node.create_subscription(
             ChangeArray, f'{self._memory}/changes', self.feed.append, QoSProfile(depth=1000)
         )
@@ -253,6 +254,11 @@ class Robot:
     def subscribers(self) -> int:
         """How many subscribe to the views that are published here."""
         return int(self._views.get_subscription_count())
+
+    @property
+    def transform_subscribers(self) -> int:
+        """How many subscribe to the transforms that are published here."""
+        return int(self._tf.get_subscription_count())
 
     def door(self, name: str) -> Any:
         """Return the client of a service of the node."""
@@ -331,7 +337,9 @@ class Robot:
             self.diagnostics[status.name] = status
 
     def close(self) -> None:
-        """End it."""
+        """End it, and what it is made to publish."""
+        for load in self.loads:
+            load.stop()
         self._spinning.stop()
         self.node.destroy_node()
 
@@ -465,9 +473,11 @@ def local_node(
         spinning = Spinning(executor, lambda e: executable.spin_once(e, node, 0.02))
         yield node
     finally:
-        if spinning is not None:
-            spinning.stop()
-        node.close()
+        try:
+            if spinning is not None:
+                spinning.stop()
+        finally:  # a node that hangs must not go on working in the next test
+            node.close()
         node.destroy_node()
 
 
@@ -488,6 +498,7 @@ class Load:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
+        robot.loads.append(self)  # ends with it, when a test fails before it stops this
 
     def _run(self) -> None:
         due = time.monotonic()
@@ -525,7 +536,7 @@ def locked(database: Path) -> Iterator[None]:
     program = (
         'import sys, apsw\n'
         'c = apsw.Connection(sys.argv[1])\n'
-        'c.set_busy_timeout(5000)\n'
+        'c.set_busy_timeout(60_000)\n'
         "c.execute('BEGIN IMMEDIATE')\n"
         "print('locked', flush=True)\n"
         'sys.stdin.readline()\n'
