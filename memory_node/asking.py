@@ -58,7 +58,7 @@ class Asking(OpenStore):
         """All objects that have not ended, by id."""
         with self._opened() as session:
             world = session.engine.world
-            return sorted((world.view(row) for row in world.live_rows().tolist()), key=_id)
+            return sorted(world.views(world.live_rows()), key=_id)
 
     def page(
         self,

@@ -278,6 +278,9 @@ class _Builder:
 
 def _search(level: _Tree, center: Floats, radius: Floats) -> tuple[np.ndarray, np.ndarray]:
     """Pairs (place, entry) within a cube of half side `radius` about each centre."""
+    if len(center) == 1:  # a place: there may be many about it, so do not stop at the nearest
+        found = level.tree.query_ball_point(center[0], radius[0], p=np.inf)
+        return np.zeros(len(found), np.int64), np.array(found, dtype=np.int64)
     bound = float(radius.max())
     k = min(NEIGHBOURS, len(level.rows))
     found, entry = level.tree.query(center, k=k, p=np.inf, distance_upper_bound=bound * (1 + 1e-9))

@@ -18,12 +18,12 @@ def numbered_changes(plan: Plan, world: World, recorded_ns: int) -> list[Change]
     changes: list[Change] = []
     for update in plan.updates:
         for draft in update.changes:
-            record = update.after[draft.place]
-            masses = world.masses_of(record, update.more_labels.get(draft.place, {}))
+            record = update.after[draft.place : draft.place + 1]
+            more = update.more_labels.get(draft.place, {})
             changes.append(Change(
-                plan.look.seq + 1 + len(changes), draft.kind, int(record['id']),
+                plan.look.seq + 1 + len(changes), draft.kind, int(record['id'][0]),
                 plan.look.stamp_ns, recorded_ns, before=draft.before,
-                object=world.as_object(record, masses),
+                object=world.as_objects(record, {0: more})[0],
             ))  # fmt: skip
     return changes
 

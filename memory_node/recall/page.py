@@ -16,6 +16,7 @@ from memory_node.recall.words import label_score
 from memory_node.scene.relations import relations_about
 
 _BLOCK = 4096
+_AT_ONCE = 64
 _RELATED = 50
 """Objects whose relations are found at once."""
 
@@ -51,8 +52,12 @@ class Page:
 
     def __iter__(self) -> Iterator[MemoryObject]:
         world = self._world  # its labels and maps are only ever added to
-        for k, record in enumerate(self._records):
-            yield world.as_object(record, world.masses_of(record, self._more.get(k, {})))
+        for first in range(0, len(self), _AT_ONCE):
+            records = self._records[first : first + _AT_ONCE]
+            spilled = {
+                k: self._more[first + k] for k in range(len(records)) if first + k in self._more
+            }
+            yield from world.as_objects(records, spilled)
 
     @property
     def ids(self) -> list[int]:

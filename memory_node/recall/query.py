@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from memory_node.recall.words import label_score
 from memory_node.scene import boxes
 from memory_node.store.database import Database
 
+_Key = Callable[[Rows], np.ndarray]
+"""Gives the value by which each of some places is sorted."""
 SEARCHABLE_SHARE = 0.2
 """A label is found while it holds this share of the evidence mass (C19)."""
 
@@ -100,7 +102,7 @@ def answer(query: Query, world: World, index: CandidateIndex, database: Database
         held = world.records['has_feature'][rows]
         cosine = np.zeros(len(rows))
         cosine[held] = world.features.dot(rows[held], query.feature)  # type: ignore[arg-type]
-        terms['feature'] = np.clip(cosine, 0.0, 1.0)
+        terms['feature'] = np.clip(cosine, 0.0, 1.0, out=cosine)
         keep &= held
         score *= terms['feature']
     if query.text.strip() or query.feature is not None:
@@ -111,14 +113,13 @@ def answer(query: Query, world: World, index: CandidateIndex, database: Database
         terms['moved_m'] = moved
         keep &= moved >= query.moved_m
     found = np.flatnonzero(keep)
-    order = found[_order(query, world, rows[found], score[found])][: query.limit]
+    order = _first(found, _keys(query, world, rows, score, found), query.limit)
+    objects = world.views(rows[order])
+    values = [dict(zip(terms, line)) for line in zip(*(terms[n][order].tolist() for n in terms))]
     hits = [
-        Hit(
-            world.view(int(rows[k])), float(score[k]),
-            {name: float(values[k]) for name, values in terms.items()},
-        )
-        for k in order.tolist()
-    ]  # fmt: skip
+        Hit(obj, number, held)
+        for obj, number, held in zip(objects, score[order].tolist(), values or [{}] * len(order))
+    ]
     return Hits(hits, len(found))
 
 
@@ -131,7 +132,9 @@ def _place(query: Query, world: World, index: CandidateIndex) -> tuple[Rows, Flo
 def _passes(query: Query, world: World, rows: Rows) -> boxes.Bools:
     records = world.records
     states = [State(s) for s in query.states] or [State.TENTATIVE, State.CONFIRMED]
-    keep: boxes.Bools = np.isin(records['state'][rows], [STATE_CODE[s] for s in states])
+    asked = np.zeros(len(STATE_CODE), bool)
+    asked[[STATE_CODE[state] for state in states]] = True
+    keep: boxes.Bools = asked[records['state'][rows]]
     if query.seen_since_ns:
         keep &= records['last_seen_ns'][rows] >= query.seen_since_ns
     if query.unseen_since_ns:
@@ -144,23 +147,47 @@ def _passes(query: Query, world: World, rows: Rows) -> boxes.Bools:
     return keep
 
 
-def _order(query: Query, world: World, rows: Rows, score: Floats) -> np.ndarray:
-    r = world.records[rows]
+def _keys(query: Query, world: World, rows: Rows, score: Floats, found: Rows) -> list[_Key]:
+    """What the places that were found are ordered by, ascending; the last are the ids."""
+    records = world.records
+    keys: list[_Key] = [lambda at: -score[at], lambda at: records['id'][rows[at]]]
     if query.order == Order.RECENT:
-        return np.lexsort([r['id'], -score, -r['last_seen_ns']])
+        keys.insert(0, lambda at: -records['last_seen_ns'][rows[at]])
     if query.order == Order.SALIENT:
-        return np.lexsort([r['id'], -salience(world, rows) * score])
-    return np.lexsort([r['id'], -score])
+        weight = np.zeros(len(rows))
+        weight[found] = salience(world, rows[found]) * score[found]
+        keys[0] = lambda at: -weight[at]
+    return keys
+
+
+def _first(found: Rows, keys: list[_Key], limit: int) -> Rows:
+    """The first `limit` of some places in the order of these keys, which are never all equal.
+
+    Only those that can be among them are sorted: the ones below the limit-th value of the first
+    key, and, of those that tie with it, the first by the other keys.
+    """
+    chosen, left = [], limit
+    for key in keys:
+        if len(found) <= left:
+            break
+        value = key(found)
+        last = np.partition(value, left - 1)[left - 1]
+        chosen.append(found[value < last])
+        left -= len(chosen[-1])
+        found = found[value == last]
+    places = np.concatenate([*chosen, found])
+    return places[np.lexsort([key(places) for key in reversed(keys)])]
 
 
 def salience(world: World, rows: Rows) -> Floats:
     """(R,) how much an object stands out: recent, sure, often seen (CH-38)."""
-    r = world.records[rows]
-    seen = r['last_seen_ns'].astype(np.float64)
-    every = world.records['last_seen_ns'][world.live_rows()].astype(np.float64)
+    r = world.records
+    seen = r['last_seen_ns'][rows].astype(np.float64)
+    every = r['last_seen_ns'][world.live_rows()].astype(np.float64)
     span = max(float(np.ptp(every)), 1.0) if len(every) else 1.0
     recency = (seen - every.min(initial=np.inf)) / span
-    result: Floats = (0.5 + 0.5 * recency) * r['confidence'] * (1 + 0.1 * r['observations'])
+    often = 1 + 0.1 * r['observations'][rows]
+    result: Floats = (0.5 + 0.5 * recency) * r['confidence'][rows] * often
     return result
 
 
@@ -171,20 +198,35 @@ def _names(world: World) -> list[str]:
 def _named(world: World, rows: Rows, of_label: list[float]) -> Floats:
     """(R,) the highest value among the labels of each object that are still searchable."""
     value = np.array([*of_label, 0.0])
-    r = world.records[rows]
-    whole = r['masses'].sum(axis=1)
+    best = np.zeros(len(rows))
+    if not value.any():
+        return best
+    held = (value > 0)[world.records['labels'][rows]].any(axis=1)
+    spilled = world.more_labels
+    if spilled:
+        held |= np.isin(rows, list(spilled))
+    some = np.flatnonzero(held)  # most objects have none of these labels
+    best[some] = _highest(world, rows[some], value)
+    return best
+
+
+def _highest(world: World, rows: Rows, value: Floats) -> Floats:
+    """`_named` of the objects that may have one of the labels."""
+    labels, masses = world.records['labels'][rows], world.records['masses'][rows]
+    label = world.records['label'][rows]
+    whole = masses.sum(axis=1)
     spilled = world.more_labels
     more = [k for k, row in enumerate(rows.tolist()) if row in spilled] if spilled else []
     for k in more:
         whole[k] += sum(spilled[int(rows[k])].values())
     enough = SEARCHABLE_SHARE * whole
-    counts = np.round(r['masses'] - enough[:, None], 9) >= 0
-    counts |= r['labels'] == r['label'][:, None]
-    best: Floats = np.where(counts, value[r['labels']], 0.0).max(axis=1, initial=0.0)
+    counts = np.round(masses - enough[:, None], 9) >= 0
+    counts |= labels == label[:, None]
+    best: Floats = np.where(counts, value[labels], 0.0).max(axis=1, initial=0.0)
     for k in more:
-        for label, mass in spilled[int(rows[k])].items():
-            if round(mass - enough[k], 9) >= 0 or label == r['label'][k]:
-                best[k] = max(best[k], value[label])
+        for number, mass in spilled[int(rows[k])].items():
+            if round(mass - enough[k], 9) >= 0 or number == label[k]:
+                best[k] = max(best[k], value[number])
     return best
 
 
@@ -196,6 +238,6 @@ def _moved(world: World, rows: Rows, database: Database) -> Floats:
             'SELECT object_id, x, y, z, min(seq) FROM object_version GROUP BY object_id'
         )
     }
-    r = world.records[rows]
-    start = np.array([first[i] for i in r['id'].tolist()], dtype=np.float64).reshape(-1, 3)
-    return boxes.distance(r['center'], start)
+    ids = world.records['id'][rows].tolist()
+    start = np.array([first[i] for i in ids], dtype=np.float64).reshape(-1, 3)
+    return boxes.distance(world.records['center'][rows], start)

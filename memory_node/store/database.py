@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib.resources
+import itertools
 import os
 import re
 from collections.abc import Iterator
@@ -226,8 +227,30 @@ class Database:
         Raises:
             StoreError: SQLite refused.
         """
-        try:
+        with self._reading():
             return self.connection.execute(sql, bindings).fetchall()
+
+    def batches(
+        self, sql: str, bindings: Any = (), size: int = 256
+    ) -> Iterator[list[tuple[Any, ...]]]:
+        """Return all rows of a question, some at a time: large ones are not held twice.
+
+        Raises:
+            StoreError: SQLite refused.
+        """
+        with self._reading():
+            cursor = self.connection.execute(sql, bindings)
+        while True:
+            with self._reading():
+                batch = list(itertools.islice(cursor, size))
+            if not batch:
+                return
+            yield batch
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
         except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
             raise DamagedStoreError(self.path, str(error)) from error
         except apsw.Error as error:

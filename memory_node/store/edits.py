@@ -165,7 +165,7 @@ def restorations(session: Session, cleared: list[Tombstone], first: Asked) -> li
 
 
 def _as_object(world: World, record: Records, more: dict[int, float]) -> Any:
-    return world.as_object(record[0], world.masses_of(record[0], more))
+    return world.as_objects(record, {0: more})[0]
 
 
 def _nothing() -> None:

@@ -13,15 +13,16 @@ import apsw
 import numpy as np
 
 from memory_node.fusion.update import Update
-from memory_node.fusion.world import OBJECT, STATE_CODE, STATE_WORDS, Features, Records, World
+from memory_node.fusion.world import STATE_WORDS, Features, Records, World
 from memory_node.model import Change, Floats, MemoryObject, ObjectVersion, State
 from memory_node.scene import boxes
 from memory_node.store.database import Database
+from memory_node.store.packed import pack, unpack
 
 _COLUMNS = (
     'id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
     'hull_x, hull_y, hull_z, confidence, observations, looks, look_seq, first_seen_ns, '
-    'last_seen_ns, map_id'
+    'last_seen_ns, map_id, record'
 )
 _COUNT = _COLUMNS.count(',') + 1
 INSERT_OBJECT = (
@@ -37,13 +38,8 @@ PUT_FEATURE = """
     INSERT INTO object_feature VALUES (?1, ?2, ?3)
     ON CONFLICT (object_id, space) DO UPDATE SET feature = excluded.feature
 """
-_LIVE = f"""
-    SELECT {', '.join('o.' + name.strip() for name in _COLUMNS.split(','))},
-           l.stamp_ns, l.sensor_pose, v.x, v.y, v.z, v.size_x, v.size_y, v.size_z
-    FROM object o
-    JOIN view l ON l.seq = o.look_seq
-    JOIN object_version v ON v.object_id = o.id AND v.seq = o.version_seq
-"""
+_RECORD = 'SELECT id, label, state, map_id, record FROM object'
+_CODE = {word: code for code, word in enumerate(STATE_WORDS)}
 INSERT_LABEL = 'INSERT INTO label VALUES (?, ?)'
 
 
@@ -67,11 +63,11 @@ def object_rows(
             'look_seq', 'first_seen_ns', 'last_seen_ns',
         )
     ]  # fmt: skip
-    labels = _labels_json(records, more_labels, world)
+    labels, packed = _labels_json(records, more_labels, world), pack(records, more_labels)
     return [
         (
             number, names[label], labels[k], state[k], *center, *size, *turns[k], int(oriented),
-            *hulls[k], *rest, world.maps[maps[k]], version_seq[k],
+            *hulls[k], *rest, world.maps[maps[k]], packed[k], version_seq[k],
         )
         for k, (number, label, center, size, oriented, *rest) in enumerate(zip(*columns))
     ]  # fmt: skip
@@ -155,7 +151,7 @@ def read_object(database: Database, object_id: int) -> MemoryObject | None:
     if not rows:
         return None
     (number, label, labels, state, x, y, z, sx, sy, sz, qx, qy, qz, qw, _, _, _, _, confidence,
-     observations, _, _, first, last, map_id) = rows[0]  # fmt: skip
+     observations, _, _, first, last, map_id, _) = rows[0]  # fmt: skip
     masses = sorted(json.loads(labels).items(), key=lambda item: (-item[1], item[0]))
     return MemoryObject(
         id=number, label=label, labels=dict(masses), state=State(state), center_m=(x, y, z),
@@ -184,7 +180,7 @@ def read_record(
     database: Database, world: World, object_id: int, space: int
 ) -> tuple[Records, dict[int, float], Features | None]:
     """Read one object as a record (1,), its labels beyond the slots, and its feature."""
-    records, more = _records(database.rows(f'{_LIVE} WHERE o.id = ?', (object_id,)), world)
+    records, more = _records(database.rows(f'{_RECORD} WHERE id = ?', (object_id,)), world)
     blob = database.rows(
         'SELECT feature FROM object_feature WHERE object_id = ? AND space = ?', (object_id, space)
     )
@@ -203,55 +199,56 @@ def write_labels(connection: apsw.Connection, world: World, written: int) -> Non
 def load_world(database: Database, space: int, dimension: int | None) -> World:
     """Read all live objects, with their features of one space, into a working set."""
     world = World()
-    for (name,) in database.rows('SELECT name FROM label ORDER BY number'):
-        world.labels.intern(name)
-    rows = database.rows(f"{_LIVE} WHERE o.state <> 'forgotten' ORDER BY o.id")
-    records, more = _records(rows, world)
-    world.append(records)
-    world.more_labels = more
+    for number, name in database.rows('SELECT number, name FROM label ORDER BY number'):
+        if world.labels.intern(name) != number:
+            raise ValueError(f'label {name!r} is not numbered as it was')
+    for batch in database.batches(f"{_RECORD} WHERE state <> 'forgotten' ORDER BY id", size=1024):
+        records, more = _records(batch, world)
+        rows = world.append(records)
+        world.more_labels.update((int(rows[place]), masses) for place, masses in more.items())
     world.features.dim = dimension
-    question = 'SELECT object_id, feature FROM object_feature WHERE space = ?'
-    for number, blob in database.rows(question, (space,)):
-        row = world.row_of(number)
-        if row is not None:
-            world.features.put(np.array([row]), np.frombuffer(blob, '<f4')[None])
-            world.records['has_feature'][row] = True
+    _load_features(database, world, space)
     return world
+
+
+def _load_features(database: Database, world: World, space: int) -> None:
+    question = 'SELECT object_id, feature FROM object_feature WHERE space = ?'
+    for batch in database.batches(question, (space,)):
+        ids, blobs = zip(*batch)
+        if set(map(len, blobs)) != {4 * (world.features.dim or 0)}:
+            raise ValueError('a feature is not as long as those of its space')
+        features = np.frombuffer(b''.join(blobs), '<f4').reshape(len(blobs), -1)
+        rows = world.rows_of(np.array(ids, dtype=np.int64))
+        live = rows >= 0
+        if not live.all():  # some were forgotten
+            rows, features = rows[live], features[live]
+        world.features.put(rows, features)
+        world.records['has_feature'][rows] = True
 
 
 def _records(
     rows: list[tuple[Any, ...]], world: World
 ) -> tuple[Records, dict[int, dict[int, float]]]:
-    records = np.zeros(len(rows), OBJECT)
-    more: dict[int, dict[int, float]] = {}
-    for k, row in enumerate(rows):
-        _fill(records[k], row, world, k, more)
+    """Rows of _RECORD as records, and place → labels beyond their slots.
+
+    Raises:
+        ValueError, KeyError: they are not as this package writes them.
+    """
+    ids, names, states, maps, packed = zip(*rows) if rows else ((),) * 5
+    records, more = unpack(packed)
+    number = {name: world.map_number(name) for name in dict.fromkeys(maps)}
+    records['map'] = [number[name] for name in maps]
     records['half'] = boxes.hull_half(records['size'], records['orientation'])
+    label = {name: world.labels.find(name) for name in dict.fromkeys(names)}
+    used = {*records['labels'].ravel().tolist()}.union(*more.values())
+    if not (
+        records['id'].tolist() == list(ids)
+        and records['label'].tolist() == [label[name] for name in names]
+        and records['state'].tolist() == [_CODE[word] for word in states]
+        and used <= {-1, *range(len(world.labels))}
+    ):
+        raise ValueError('the record of an object is not what its columns say')
     return records, more
-
-
-def _fill(
-    record: Any, row: tuple[Any, ...], world: World, k: int, more: dict[int, dict[int, float]]
-) -> None:
-    (number, label, labels, state, x, y, z, sx, sy, sz, qx, qy, qz, qw, oriented, hx, hy, hz,
-     confidence, observations, looks, look_seq, first, last, map_id, look_ns, pose,
-     *version) = row  # fmt: skip
-    record['id'], record['label'] = number, world.labels.intern(label)
-    record['center'], record['size'] = (x, y, z), (sx, sy, sz)
-    record['hull_center'] = (x, y, z) if hx is None else (hx, hy, hz)
-    record['orientation'], record['oriented'] = (qx, qy, qz, qw), oriented
-    record['confidence'], record['observations'] = confidence, observations
-    record['looks'], record['look_seq'], record['look_ns'] = looks, look_seq, look_ns
-    record['look_position'], record['look_axis'] = look_geometry(pose)
-    record['first_seen_ns'], record['last_seen_ns'] = first, last
-    record['state'], record['map'] = STATE_CODE[State(state)], world.map_number(map_id)
-    record['version_center'], record['version_size'] = version[:3], version[3:]
-    record['labels'] = -1
-    for slot, (text, mass) in enumerate(json.loads(labels).items()):
-        if slot < len(record['labels']):
-            record['labels'][slot], record['masses'][slot] = world.labels.intern(text), mass
-        else:
-            more.setdefault(k, {})[world.labels.intern(text)] = mass
 
 
 def look_geometry(pose: bytes | None) -> tuple[Floats, Floats]:

@@ -65,6 +65,10 @@ class Session:
 
     def load(self, space: FeatureSpace | None = None) -> None:
         """Read the engine anew, with the features of a space; None: that of the settings."""
+        with self.database.standing_still():  # whatever a writer beside a reader does meanwhile
+            self._load(space)
+
+    def _load(self, space: FeatureSpace | None) -> None:
         database, config = self.database, self.config
         self.space = space or self._choose_space(config.feature_space)
         numbers = audit.last_numbers(database)

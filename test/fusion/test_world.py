@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from worlds import put
 
 from memory_node.fusion.world import OBJECT, FeatureTable, World
@@ -69,6 +71,44 @@ def test_features_across_chunks() -> None:
     assert table.take(np.zeros(0, np.int64)).shape == (0, 2)
 
 
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    share=st.sampled_from([0.0, 0.01, 0.3, 0.9, 1.0]),
+    dim=st.sampled_from([1, 3, 8, 130]),
+)
+@settings(max_examples=30, deadline=None)
+def test_a_product_depends_on_its_row_alone(seed: int, share: float, dim: int) -> None:
+    """Not on where the row lies, nor on which others are asked for; so equal features tie."""
+    random = np.random.default_rng(seed)
+    count, kinds = 10000, 50
+    features = random.normal(size=(kinds, dim)).astype(np.float32)
+    kind = random.integers(kinds, size=count)
+    table = FeatureTable()
+    for rows in np.split(random.permutation(count), [7, 4100]):
+        table.put(rows, features[kind[rows]])
+    vector = random.normal(size=dim).astype(np.float32)
+    rows = np.flatnonzero(random.random(count) < share)
+    got = table.dot(rows, vector)
+    assert got.dtype == np.float32 and got.shape == rows.shape
+    np.testing.assert_allclose(got, features[kind[rows]] @ vector, rtol=0, atol=1e-4)
+    alone = np.array([table.dot(rows[k : k + 1], vector)[0] for k in range(min(20, len(rows)))])
+    assert got[:20].tolist() == alone.tolist()
+    for k in np.unique(kind[rows]).tolist():
+        assert len(set(got[kind[rows] == k].tolist())) == 1
+    assert table.take(rows).tolist() == features[kind[rows]].tolist()
+
+
+def test_rows_of_ids() -> None:
+    world = World()
+    records = np.zeros(3, OBJECT)
+    records['id'] = 7, 5000, 9
+    world.append(records)
+    world.end(1)
+    ids = np.array([9, 5000, 7, 0, -1, 8, 10**12])
+    assert world.rows_of(ids).tolist() == [2, -1, 0, -1, -1, -1, -1]
+    assert World().rows_of(np.array([1, 0])).tolist() == [-1, -1]
+
+
 def test_what_is_taken_is_a_copy() -> None:
     table = FeatureTable()
     table.put(np.array([0]), np.ones((1, 3), np.float32))
@@ -98,6 +138,18 @@ def test_an_object_in_the_words_of_the_model() -> None:
         orientation_xyzw=(0.0, 0.0, 0.0, 1.0), size_m=(0.1, 0.2, 0.3), confidence=0.7,
         observations=1, first_seen_ns=10, last_seen_ns=2**62, map_id='A',
     )  # fmt: skip
+
+
+def test_many_objects_at_once_are_those_of_each() -> None:
+    world = World()
+    rows = [put(world, label, (k, 0, 0)) for k, label in enumerate(['mug', 'cup', 'bowl'])]
+    world.records['labels'][1, 1], world.records['masses'][1, 1] = world.labels.intern('tea'), 7.0
+    world.more_labels[2] = {world.labels.intern('dish'): 0.1, world.labels.intern('pan'): 3.0}
+    assert world.views(np.array(rows[::-1])) == [world.view(row) for row in rows[::-1]]
+    assert [list(o.labels) for o in world.views(np.array(rows))] == [
+        ['mug'], ['tea', 'cup'], ['pan', 'bowl', 'dish'],
+    ]  # fmt: skip
+    assert world.views(np.zeros(0, np.int64)) == []
 
 
 def test_maps_are_numbered_as_they_appear() -> None:

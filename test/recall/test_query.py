@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from views import seen, view
+from hypothesis import given
+from hypothesis import strategies as st
+from views import seen, stream, view
 
 from memory_node import Query, SpatialMemory
 from memory_node.checks import MAX_TEXT
 from memory_node.errors import InvalidValueError
+from memory_node.model import Order
+from memory_node.recall import query as recall
 from memory_node.recall.words import label_score, words
 
 NAN, INF = float('nan'), float('inf')
@@ -178,6 +182,51 @@ def test_a_label_that_came_late_but_won_is_found(memory: SpatialMemory) -> None:
         memory.observe(view(1001 + k, seen('vase', score=0.9)))
     assert found(memory, 'vase') == ['vase']
     assert found(memory, 'amphora') == found(memory, 'bowl') == []
+
+
+# -- the order -------------------------------------------------------------------------------
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    count=st.integers(0, 60),
+    limit=st.integers(1, 70),
+    values=st.integers(1, 6),
+)
+def test_the_first_are_those_of_a_whole_sort(
+    seed: int, count: int, limit: int, values: int
+) -> None:
+    """However many tie in the first key, in the first two, or in none."""
+    random = np.random.default_rng(seed)
+    first, second = random.integers(values, size=(2, 2 * count)).astype(np.float64)
+    third = random.permutation(2 * count)
+    found = np.sort(random.permutation(2 * count)[:count])
+    whole = found[np.lexsort([third[found], second[found], first[found]])]
+    keys = [column.__getitem__ for column in (first, second, third)]
+    assert recall._first(found, keys, limit).tolist() == whole[:limit].tolist()
+
+
+@pytest.mark.parametrize('order', list(Order))
+@pytest.mark.parametrize('limit', [1, 7, 1000])
+def test_the_limit_only_cuts_what_is_found(memory: SpatialMemory, order: Order, limit: int) -> None:
+    """Also where a label beyond the slots counts, where all tie, and after one came back."""
+    for one in stream(5, 80):
+        memory.observe(one)
+    memory.forget(3)
+    memory.restore(3)  # its row is now the last, its id is not
+    feature = np.arange(8, dtype=np.float32)
+    for more in ({}, {'text': 'chair'}, {'feature': feature}, {'labels': ['mug', 'lamp']}):
+        every = memory.query(Query(order=order, limit=1000, **more))
+        assert 1 < len(every) == every.total
+        cut = memory.query(Query(order=order, limit=limit, **more))
+        assert list(cut) == list(every)[:limit]
+        assert cut.total == every.total
+    key = {
+        Order.RELEVANCE: lambda hit: (-hit.score, hit.object.id),
+        Order.RECENT: lambda hit: (-hit.object.last_seen_ns, -hit.score, hit.object.id),
+    }.get(order)
+    if key:
+        assert list(every) == sorted(every, key=key)
 
 
 # -- place -----------------------------------------------------------------------------------

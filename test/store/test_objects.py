@@ -162,7 +162,6 @@ def test_a_version_is_written_for_each_change_in_kind_only(tmp_path: Path) -> No
 
 
 def test_the_last_look_is_that_of_its_view(tmp_path: Path) -> None:
-    """The sensor's place is not copied to the object: it is read from the view it names."""
     pose = Pose((1.0, 2.0, 3.0), FORWARD)
     with SpatialMemory.open(':memory:') as memory:
         memory.observe(view(1000, seen(), sensor_pose=pose))

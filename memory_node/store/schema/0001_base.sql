@@ -67,7 +67,8 @@ CREATE TABLE object (
     first_seen_ns INTEGER NOT NULL,
     last_seen_ns INTEGER NOT NULL,
     map_id TEXT NOT NULL,
-    version_seq INTEGER NOT NULL REFERENCES log(seq)
+    version_seq INTEGER NOT NULL REFERENCES log(seq),
+    record BLOB NOT NULL              -- the same as the working set has it, for opening at once
 );
 
 -- Embedding models whose features are here.
