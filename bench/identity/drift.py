@@ -1,0 +1,72 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""(d) Localisation that drifts during a visit, and a map that is shifted on the second visit.
+
+The sensor says nothing of it: no covariance of the localisation is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+from identity.detector import Detector, look, still, unit
+from identity.room import furnish, in_sight, walk
+from identity.stream import Case, Stream
+
+OFFSETS_M = (0.05, 0.10, 0.20, 0.35, 0.50)
+VIEWS = 60
+SEEDS = range(3)
+
+
+def drifting(offset_m: float, features: bool, seed: int, views: int = VIEWS) -> Stream:
+    """One visit, three rounds; the localisation creeps away evenly, to offset_m in the end."""
+    rng = np.random.default_rng([seed, 1])
+    things = furnish(rng, features)
+    direction = unit(np.array([*rng.normal(size=2), 0.0]))
+    shown = []
+    rounds = [walk(rng, views // 3) for _ in range(3)]
+    position = np.concatenate([r[0] for r in rounds])
+    heading = np.concatenate([r[1] for r in rounds])
+    for k in range(len(position)):
+        visible = in_sight(things, position[k], heading[k])
+        offset = direction * offset_m * k / (len(position) - 1)
+        shown.append(look(rng, things, visible, k, position[k], Detector(), offset))
+    return still(things, shown)
+
+
+def shifted(offset_m: float, features: bool, seed: int, views: int = VIEWS) -> Stream:
+    """Two visits; all of the second is off by offset_m along a direction in the plane."""
+    rng = np.random.default_rng([seed, 2])
+    things = furnish(rng, features)
+    offset = unit(np.array([*rng.normal(size=2), 0.0])) * offset_m
+    shown = []
+    for visit in range(2):
+        position, heading = walk(rng, views // 2)
+        for k in range(len(position)):
+            visible = in_sight(things, position[k], heading[k])
+            number = visit * 40_000 + k  # the second visit is 22 hours later
+            there = offset if visit else None
+            shown.append(look(rng, things, visible, number, position[k], Detector(), there))
+    return still(things, shown)
+
+
+KINDS = {'drift to': drifting, 'second visit shifted by': shifted}
+
+
+def cases(quick: bool, seed: int) -> Iterator[Case]:
+    """Rows of the table."""
+    seeds = [seed + k for k in (range(1) if quick else SEEDS)]
+    for words, maker in KINDS.items():
+        for offset in (0.10, 0.50) if quick else OFFSETS_M:
+            for features in (True, False):
+                name = f'{words} {offset * 100:.0f} cm{"" if features else ", no feature"}'
+                yield Case('d', name, partial(_make, maker, offset, features, seeds))
+
+
+def _make(
+    maker: Callable[..., Stream], offset: float, features: bool, seeds: list[int]
+) -> list[Stream]:
+    return [maker(offset, features, seed) for seed in seeds]

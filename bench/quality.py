@@ -1,0 +1,81 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""How well are things told apart? Both arbiter profiles on the same streams, one table.
+
+    scripts/env pip install -r requirements/bench.txt
+    scripts/env python bench/quality.py [--only b d] [--quick] [--rules] [--why] [--json FILE]
+
+The streams are those of the modules in `bench/identity`; what the figures mean is said in
+`bench/identity/score.py`. Everything follows from --seed. --rules shows the profile `default` with
+each of its rules switched off alone; --why says which terms led to its errors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from identity import drift, shelf
+from identity.arbiters import arbiters
+from identity.run import run
+from identity.stream import Case
+from identity.table import Row, table
+from rich.console import Console
+from rich.progress import Progress
+
+SECTIONS = {
+    'b': ('shelf of identical things', shelf.cases),
+    'd': ('drifting and shifted localisation', drift.cases),
+}
+
+
+def cases(only: Sequence[str], quick: bool, seed: int) -> Iterator[Case]:
+    """All rows of the wanted sections."""
+    for letter, (_, make) in SECTIONS.items():
+        if not only or letter in only:
+            yield from make(quick, seed)
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    sections = ', '.join(f'{k}: {words}' for k, (words, _) in SECTIONS.items())
+    parser.add_argument('--only', nargs='+', choices=SECTIONS, default=[], help=sections)
+    parser.add_argument('--quick', action='store_true', help='few rows and streams, under a minute')
+    parser.add_argument('--rules', action='store_true', help='`default` without each of its rules')
+    parser.add_argument('--why', action='store_true', help='the terms that led to the errors')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--json', type=Path, metavar='FILE', help='write the rows as JSON')
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> list[Row]:
+    """Run it."""
+    a = parse(arguments)
+    wanted = list(cases(a.only, a.quick, a.seed))
+    configs = arbiters(a.rules)
+    rows = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task('', total=len(wanted) * len(configs))
+        for case in wanted:
+            streams = case.make()
+            for name, config in configs.items():
+                progress.update(task, description=f'{case.section} {case.name}, {name}')
+                rows.append(Row(case, name, run(streams, config)))
+                progress.advance(task)
+    console = Console(width=None if Console().is_terminal else 200)
+    console.print(table(rows, len(configs)))
+    if a.why:
+        for row in rows:
+            for line in row.outcome.why.lines():
+                console.print(f'{row.case.section} {row.case.name}, {row.arbiter}: {line}')
+    if a.json:
+        a.json.write_text(json.dumps([row.as_json() for row in rows], indent=1) + '\n')
+    return rows
+
+
+if __name__ == '__main__':
+    main()
