@@ -18,25 +18,42 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from identity import drift, shelf
-from identity.arbiters import arbiters
-from identity.run import run
-from identity.stream import Case
-from identity.table import Row, table
 from rich.console import Console
 from rich.progress import Progress
 
+from identity import drift, flicker, shelf, sizes, streets, tours, views
+from identity.arbiters import arbiters, rules
+from identity.run import run
+from identity.stream import Case, Given
+from identity.table import Row, table
+from memory_node import Config
+
 SECTIONS = {
-    'b': ('shelf of identical things', shelf.cases),
-    'd': ('drifting and shifted localisation', drift.cases),
+    'a': ('RoomR tours', tours),
+    'b': ('shelf of identical things', shelf),
+    'c': ('wardrobe to screw', sizes),
+    'd': ('drifting and shifted localisation', drift),
+    'e': ('label flicker', flicker),
+    'f': ('real detections outdoors', streets),
+    'g': ('real views of a shelf', views),
 }
+SHARED = Path(__file__).resolve().parents[2] / 'shared'
 
 
-def cases(only: Sequence[str], quick: bool, seed: int) -> Iterator[Case]:
+def cases(only: Sequence[str], given: Given) -> Iterator[Case]:
     """All rows of the wanted sections."""
-    for letter, (_, make) in SECTIONS.items():
+    for letter, (_, module) in SECTIONS.items():
         if not only or letter in only:
-            yield from make(quick, seed)
+            yield from module.cases(given)
+
+
+def missing(only: Sequence[str], given: Given) -> Iterator[str]:
+    """What cannot be measured, and why."""
+    for letter, (words, module) in SECTIONS.items():
+        if hasattr(module, 'found') and (not only or letter in only):
+            problem = module.found(given)
+            if problem:
+                yield f'{letter} ({words}): {problem}'
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -48,15 +65,13 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument('--rules', action='store_true', help='`default` without each of its rules')
     parser.add_argument('--why', action='store_true', help='the terms that led to the errors')
     parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--shared', type=Path, default=SHARED, help='folder of data/ and bench/')
     parser.add_argument('--json', type=Path, metavar='FILE', help='write the rows as JSON')
     return parser.parse_args(arguments)
 
 
-def main(arguments: Sequence[str] | None = None) -> list[Row]:
-    """Run it."""
-    a = parse(arguments)
-    wanted = list(cases(a.only, a.quick, a.seed))
-    configs = arbiters(a.rules)
+def measure(wanted: Sequence[Case], configs: dict[str, Config]) -> list[Row]:
+    """Show each case to each configuration: the same streams."""
     rows = []
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task('', total=len(wanted) * len(configs))
@@ -66,7 +81,20 @@ def main(arguments: Sequence[str] | None = None) -> list[Row]:
                 progress.update(task, description=f'{case.section} {case.name}, {name}')
                 rows.append(Row(case, name, run(streams, config)))
                 progress.advance(task)
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> list[Row]:
+    """Run it."""
+    a = parse(arguments)
+    given = Given(a.quick, a.seed, a.shared)
     console = Console(width=None if Console().is_terminal else 200)
+    for line in missing(a.only, given):
+        console.print(f'not measured: {line}')
+    if a.rules and not rules():
+        console.print('the configuration has no rules that can be switched off')
+    configs = arbiters(a.rules)
+    rows = measure(list(cases(a.only, given)), configs)
     console.print(table(rows, len(configs)))
     if a.why:
         for row in rows:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from identity.stream import SECOND_NS, START_NS, Ints, Shown, Stream
 
+from identity.stream import SECOND_NS, START_NS, Ints, Shown, Stream
 from memory_node.model import Detection, Floats, Pose, View
 
 FEATURE_DIM = 64

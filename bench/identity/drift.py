@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+
 from identity.detector import Detector, look, still, unit
 from identity.room import furnish, in_sight, walk
-from identity.stream import Case, Stream
+from identity.stream import Case, Given, Stream
 
 OFFSETS_M = (0.05, 0.10, 0.20, 0.35, 0.50)
 VIEWS = 60
-SEEDS = range(3)
+SEEDS = 3
 
 
 def drifting(offset_m: float, features: bool, seed: int, views: int = VIEWS) -> Stream:
@@ -56,14 +57,14 @@ def shifted(offset_m: float, features: bool, seed: int, views: int = VIEWS) -> S
 KINDS = {'drift to': drifting, 'second visit shifted by': shifted}
 
 
-def cases(quick: bool, seed: int) -> Iterator[Case]:
+def cases(given: Given) -> Iterator[Case]:
     """Rows of the table."""
-    seeds = [seed + k for k in (range(1) if quick else SEEDS)]
     for words, maker in KINDS.items():
-        for offset in (0.10, 0.50) if quick else OFFSETS_M:
+        for offset in (0.10, 0.50) if given.quick else OFFSETS_M:
             for features in (True, False):
                 name = f'{words} {offset * 100:.0f} cm{"" if features else ", no feature"}'
-                yield Case('d', name, partial(_make, maker, offset, features, seeds))
+                make = partial(_make, maker, offset, features, given.seeds(SEEDS))
+                yield Case('d', name, make)
 
 
 def _make(

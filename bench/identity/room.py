@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from identity.detector import Rng, Things, class_features
 from identity.stream import Ints
-
 from memory_node.model import Floats
 
 COUNT = 40

@@ -13,7 +13,6 @@ from typing import Any
 from identity.score import Tally, score
 from identity.stream import Stream
 from identity.why import Why, explain
-
 from memory_node import Config, SpatialMemory
 from memory_node.model import MemoryObject, Verdict
 

@@ -16,10 +16,12 @@ detections came from (a tie goes to the lower thing; mostly false alarms: it is 
   merged into another thing, rejected, or never confirmed.
 - purity: share of the detections in confirmed objects that stand for a counted thing which came
   from that thing.
+- duplicates: confirmed objects beyond one for each such thing, per counted thing. ghosts: number.
 - centre, size: of the object with most detections of each thing; distance of the centres (median
   and 90th percentile), and the mean over the axes of |side - true side| / true side (median).
 - label: share of those objects that carry the true label.
-- exact: share of the streams in which the confirmed objects are as many as the counted things.
+- exact: share of the streams in which the confirmed objects are as many as the things; only where
+  all things are counted.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ from dataclasses import dataclass, field, fields
 
 import motmetrics
 import numpy as np
-from identity.stream import FALSE_ALARM, Stream
 
+from identity.stream import FALSE_ALARM, Stream
 from memory_node.model import MemoryObject, State
 
 SEEN_VIEWS = 2
@@ -43,7 +45,7 @@ SEEN_VIEWS = 2
 class Tally:
     """Sums over streams; two can be added."""
 
-    streams: int = 0
+    still: int = 0
     exact: int = 0
     detections: int = 0
     refused: int = 0
@@ -84,7 +86,7 @@ class Tally:
             'center_p90_m': _percentile(self.center_m, 90),
             'size_error': _percentile(self.size_error, 50),
             'right_label': _share(self.right_label, self.owned),
-            'exact': _share(self.exact, self.streams),
+            'exact': _share(self.exact, self.still),
         }
 
 
@@ -112,7 +114,7 @@ def score(
         for thing, object_id in zip(shown.things.tolist(), ids, strict=True)
     ]
     confirmed = {k for k, o in objects.items() if o.state == State.CONFIRMED}
-    tally = Tally(streams=1, things=int(stream.counted.sum()))
+    tally = Tally(still=int(stream.counted.all()), things=int(stream.counted.sum()))
     _count_identities(tally, stream, pairs, confirmed)
     _count_objects(tally, stream, pairs, {k: objects[k] for k in sorted(confirmed)})
     return tally
@@ -175,7 +177,7 @@ def _count_objects(
     views = Counter(t for shown in stream.shown for t in set(shown.things.tolist()))
     seen = [t for t in np.flatnonzero(stream.counted).tolist() if views[t] >= SEEN_VIEWS]
     tally.seen, tally.lost = len(seen), sum(t not in owner for t in seen)
-    tally.exact = int(len(confirmed) == tally.things)
+    tally.exact = int(tally.still and len(confirmed) == tally.things)
     for thing, (_, negative_id) in owner.items():
         held = confirmed[-negative_id]
         offset = np.array(held.center_m) - stream.center[thing]

@@ -10,8 +10,9 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+
 from identity.detector import FEATURE_DIM, Detector, Things, look, still, unit
-from identity.stream import Case, Stream
+from identity.stream import Case, Given, Stream
 
 SPACINGS_M = (0.08, 0.10, 0.15, 0.20, 0.35)
 SIGMAS_M = (0.01, 0.02, 0.03)
@@ -21,7 +22,7 @@ COLUMNS, BOARDS = 6, 2
 BOARD_GAP_M = 0.35
 FILL = 0.7
 """Side of a box, in spacings."""
-SEEDS = range(5)
+SEEDS = 5
 
 
 def shelf(
@@ -46,19 +47,15 @@ def shelf(
     return still(things, shown)
 
 
-def cases(quick: bool, seed: int) -> Iterator[Case]:
+def cases(given: Given) -> Iterator[Case]:
     """Rows of the table."""
     grid = product(SPACINGS_M, SIGMAS_M, P_DETECT, (True, False))
-    if quick:
+    if given.quick:
         grid = product((0.08, 0.15, 0.35), (0.02,), (0.9,), (True, False))
-    seeds = [seed + k for k in (range(2) if quick else SEEDS)]
     for spacing, sigma, p, features in grid:
-        name = (
-            f'{spacing * 100:.0f} cm apart, σ {sigma * 100:.0f} cm, P {p:g}'
-            f'{"" if features else ", no feature"}'
-        )
-        make = partial(_make, spacing, sigma, p, features, seeds)
-        yield Case('b', name, make)
+        name = f'{spacing * 100:.0f} cm apart, σ {sigma * 100:.0f} cm, P {p:g}'
+        make = partial(_make, spacing, sigma, p, features, given.seeds(SEEDS))
+        yield Case('b', name + ('' if features else ', no feature'), make)
 
 
 def _make(spacing: float, sigma: float, p: float, features: bool, seeds: list[int]) -> list[Stream]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ class Stream:
 
     Attributes:
         labels: true label of each thing.
-        center: (N, 3) metres, map, where it is; size: (N, 3) metres along the map's axes.
+        center: (N, 3) metres, map, where it is; size: (N, 3) sides of its box in metres.
         counted: (N,) whether the figures are about it: it stays put.
     """
 
@@ -60,3 +61,21 @@ class Case:
     section: str
     name: str
     make: Callable[[], Sequence[Stream]] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was asked for.
+
+    Attributes:
+        quick: few rows and streams. seed: of the first stream.
+        shared: folder with `data/` and `bench/`, for the streams from data sets.
+    """
+
+    quick: bool
+    seed: int
+    shared: Path
+
+    def seeds(self, count: int) -> list[int]:
+        """Seeds of so many streams; of two at most when it must be quick."""
+        return [self.seed + k for k in range(min(count, 2) if self.quick else count)]

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rich.table import Table
+
 from identity.run import Outcome
 from identity.stream import Case
-from rich.table import Table
 
 COLUMNS = {
     'IDF1': ('idf1', '.3f'), 'ID sw.': ('switches', 'd'),

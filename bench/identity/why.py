@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from identity.score import stands_for
 from identity.stream import FALSE_ALARM, Stream
-
 from memory_node.model import Verdict, VerdictKind
 
 SPLITS = {
