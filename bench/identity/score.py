@@ -20,8 +20,7 @@ detections came from (a tie goes to the lower thing; mostly false alarms: it is 
 - centre, size: of the object with most detections of each thing; distance of the centres (median
   and 90th percentile), and the mean over the axes of |side - true side| / true side (median).
 - label: share of those objects that carry the true label.
-- exact: share of the streams in which the confirmed objects are as many as the things; only where
-  all things are counted.
+- exact: share of the streams without a duplicate, a lost thing or a ghost.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ SEEN_VIEWS = 2
 class Tally:
     """Sums over streams; two can be added."""
 
-    still: int = 0
+    streams: int = 0
     exact: int = 0
     detections: int = 0
     refused: int = 0
@@ -86,7 +85,7 @@ class Tally:
             'center_p90_m': _percentile(self.center_m, 90),
             'size_error': _percentile(self.size_error, 50),
             'right_label': _share(self.right_label, self.owned),
-            'exact': _share(self.exact, self.still),
+            'exact': _share(self.exact, self.streams),
         }
 
 
@@ -114,7 +113,7 @@ def score(
         for thing, object_id in zip(shown.things.tolist(), ids, strict=True)
     ]
     confirmed = {k for k, o in objects.items() if o.state == State.CONFIRMED}
-    tally = Tally(still=int(stream.counted.all()), things=int(stream.counted.sum()))
+    tally = Tally(streams=1, things=int(stream.counted.sum()))
     _count_identities(tally, stream, pairs, confirmed)
     _count_objects(tally, stream, pairs, {k: objects[k] for k in sorted(confirmed)})
     return tally
@@ -177,7 +176,7 @@ def _count_objects(
     views = Counter(t for shown in stream.shown for t in set(shown.things.tolist()))
     seen = [t for t in np.flatnonzero(stream.counted).tolist() if views[t] >= SEEN_VIEWS]
     tally.seen, tally.lost = len(seen), sum(t not in owner for t in seen)
-    tally.exact = int(tally.still and len(confirmed) == tally.things)
+    tally.exact = int(tally.objects == tally.owned and not tally.lost and not tally.ghosts)
     for thing, (_, negative_id) in owner.items():
         held = confirmed[-negative_id]
         offset = np.array(held.center_m) - stream.center[thing]

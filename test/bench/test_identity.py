@@ -102,7 +102,7 @@ def test_a_rejected_detection_is_a_miss():
 def test_a_false_alarm_counts_where_it_is_confirmed(state: State, idf1: float, ghosts: int):
     found = figures([[A, FALSE], [A]], [[1, 2], [1]], {2: state}, (True, False))
     assert found['idf1'] == pytest.approx(idf1)
-    assert found['ghosts'] == ghosts
+    assert found['ghosts'] == ghosts and found['exact'] == 1 - ghosts
     assert found['objects_per_thing'] == 1.0
 
 
@@ -116,7 +116,7 @@ def test_what_moves_is_not_counted_but_spoils_the_purity_of_what_stays():
     found = figures([[A, B], [A, B]], [[1, 2], [1, 1]], counted=(True, False))
     assert found['detections'] == 2 and found['idf1'] == 1.0
     assert found['purity'] == pytest.approx(2 / 3)
-    assert np.isnan(found['exact'])
+    assert found['exact'] == 1.0
 
 
 def test_a_thing_seen_once_need_not_be_confirmed():
