@@ -16,6 +16,8 @@ import numpy as np
 from identity.detector import Detector, look, still, unit
 from identity.room import furnish, in_sight, walk
 from identity.stream import Case, Given, Stream
+from identity.tours import places, tour
+from memory_node.demo.roomr.sensor import SensorModel
 
 OFFSETS_M = (0.05, 0.10, 0.20, 0.35, 0.50)
 VIEWS = 60
@@ -54,6 +56,16 @@ def shifted(offset_m: float, features: bool, seed: int, views: int = VIEWS) -> S
     return still(things, shown)
 
 
+def shifted_tours(offset_m: float, features: bool, given: Given) -> list[Stream]:
+    """RoomR tours (a), in which some things are carried elsewhere as well."""
+    model = SensorModel(features=features)
+    rng = np.random.default_rng([given.seed, 5])
+    return [
+        tour(place, model, given.seed, unit(np.array([*rng.normal(size=2), 0.0])) * offset_m)
+        for place in places(given.shared, given.quick)
+    ]
+
+
 KINDS = {'drift to': drifting, 'second visit shifted by': shifted}
 
 
@@ -65,6 +77,11 @@ def cases(given: Given) -> Iterator[Case]:
                 name = f'{words} {offset * 100:.0f} cm{"" if features else ", no feature"}'
                 make = partial(_make, maker, offset, features, given.seeds(SEEDS))
                 yield Case('d', name, make)
+    for offset in (0.50,) if given.quick else (0.10, 0.20, 0.50):
+        for features in (True, False):
+            name = f'RoomR, second visit shifted by {offset * 100:.0f} cm'
+            make = partial(shifted_tours, offset, features, given)
+            yield Case('d', name + ('' if features else ', no feature'), make)
 
 
 def _make(

@@ -15,6 +15,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from memory_node.demo.roomr.world import (
     build_episode,
     build_scene,
 )
+from memory_node.model import Floats, View
 
 STAYS_M = 0.01
 """What is displaced by less stays put."""
@@ -56,11 +58,11 @@ def cases(given: Given) -> Iterator[Case]:
 
 
 def _make(model: SensorModel, given: Given) -> list[Stream]:
-    return [_stream(place, model, given.seed) for place in _places(given.shared, given.quick)]
+    return [tour(place, model, given.seed) for place in places(given.shared, given.quick)]
 
 
 @functools.cache
-def _places(shared: Path, quick: bool) -> Sequence[Place]:
+def places(shared: Path, quick: bool) -> Sequence[Place]:
     """One episode of each of the 20 rooms, or all 20 that come with the demo; two when quick."""
     data, tours = shared / 'data' / 'ai2thor_roomr', shared / 'bench' / 'roomr' / 'tours.json'
     if not quick and (data / SPLIT).exists() and tours.exists():
@@ -95,11 +97,24 @@ def _all_rooms(data: Path, tours: Path) -> Iterator[Place]:
         yield scene, build_episode(scene, index, episodes[index]), tour
 
 
-def _stream(place: Place, model: SensorModel, seed: int) -> Stream:
-    scene, episode, tour = place
-    source = EpisodeStream(scene, episode, tour, model, seed)
-    shown = [Shown(s.view, np.asarray(s.things)) for s in source]
+def tour(place: Place, model: SensorModel, seed: int, offset: Floats | None = None) -> Stream:
+    """Both visits of an episode; all of the second is off by the offset, and nobody says so."""
+    source = EpisodeStream(*place, model, seed)
+    shown = []
+    for s in source:
+        view = s.view if s.visit == 1 or offset is None else _shifted(s.view, offset)
+        shown.append(Shown(view, np.asarray(s.things)))
     truth = source.truth
     counted = (truth.displacement_m < STAYS_M) & ~truth.removed
     boxes = truth.visits[0]
     return Stream(shown, truth.labels, boxes.center, boxes.size, counted)
+
+
+def _shifted(view: View, offset: Floats) -> View:
+    detections = [
+        replace(d, center_m=tuple((np.array(d.center_m) + offset).tolist()))
+        for d in view.detections
+    ]
+    pose = view.sensor_pose
+    position = tuple((np.array(pose.position_m) + offset).tolist())
+    return replace(view, detections=detections, sensor_pose=replace(pose, position_m=position))
