@@ -48,7 +48,7 @@ def cases(only: Sequence[str], given: Given) -> Iterator[Case]:
 
 
 def missing(only: Sequence[str], given: Given) -> Iterator[str]:
-    """What cannot be measured, and why."""
+    """What data are absent, and what follows."""
     for letter, (words, module) in SECTIONS.items():
         if hasattr(module, 'found') and (not only or letter in only):
             problem = module.found(given)
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Row]:
     given = Given(a.quick, a.seed, a.shared)
     console = Console(width=None if Console().is_terminal else 200)
     for line in missing(a.only, given):
-        console.print(f'not measured: {line}')
+        console.print(line)
     if a.rules and not rules():
         console.print('the configuration has no rules that can be switched off')
     configs = arbiters(a.rules)

@@ -53,8 +53,10 @@ def folder(given: Given) -> Path:
 def found(given: Given) -> str:
     """What is missing of the data of this section; empty: nothing."""
     if not (folder(given) / PREDICTIONS).exists():
-        return f'{folder(given)} is absent'
-    return '' if int(np.__version__.split('.')[0]) >= 2 else 'its files need numpy 2'
+        return f'not measured, as {folder(given)} is absent'
+    return (
+        '' if int(np.__version__.split('.')[0]) >= 2 else 'not measured, as its files need numpy 2'
+    )
 
 
 def cases(given: Given) -> Iterator[Case]:

@@ -51,7 +51,11 @@ def folder(given: Given) -> Path:
 
 def found(given: Given) -> str:
     """What is missing of the data of this section; empty: nothing."""
-    return '' if (folder(given) / 'cam.info.txt').exists() else f'{folder(given)} is absent'
+    return (
+        ''
+        if (folder(given) / 'cam.info.txt').exists()
+        else f'not measured, as {folder(given)} is absent'
+    )
 
 
 def cases(given: Given) -> Iterator[Case]:
