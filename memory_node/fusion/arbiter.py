@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,7 @@ from memory_node.config import CHRONOTOPE, Config
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
-from memory_node.fusion.world import Rows, World
+from memory_node.fusion.world import Records, Rows, World
 from memory_node.model import Floats
 from memory_node.scene import boxes
 
@@ -30,8 +31,19 @@ DIGITS = 9
 TIE = 1e-10
 """Far less than what totals differ by; it lets the lowest id win where they do not."""
 IOU_SIGMAS = 3.0
+OVERLAP_SIGMAS = 3.0
+RANGE_GATES = 1.5
+CANDIDATE_SIGMAS = 3.5
+GATE_SIGMAS = 4.5
+GATE_SIZE = 0.3
+"""What noise may do, in sigmas of the pair; GATE_SIZE: and partial sight, as a share of the smaller
+diagonal. Measured with bench/quality.py (docs/measurements.md)."""
+SETTLED = 0.11
+"""Variance of a running mean of share w in those of a sighting: w / (2 - w), with w 0.2."""
 LOW_SCORE = 'low_score'
 FORGOTTEN = 'forgotten'
+DOUBLE = 'duplicate'
+"""Why a detection changes nothing."""
 
 GEOMETRY, IOU, FEATURE, LABEL = range(4)
 TERMS = ('geometry', 'iou', 'feature', 'label')
@@ -45,7 +57,7 @@ class Pairs:
         place: (P,) place of the detection in the evidence. row: (P,) row of the object.
         object_id: (P,) its id; ties go to the lowest.
         terms: (P, 4) in the order of TERMS, 0 to 1, NaN where a term does not exist.
-        total: (P,) 0 to 1.
+        total: (P,) 0 to 1; 0 where the distance cannot be explained (`size_gate`).
     """
 
     place: npt.NDArray[np.int64]
@@ -56,6 +68,11 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.place)
+
+    def without(self, left_out: boxes.Bools) -> Pairs:
+        """The same pairs, with those of some detections made too poor to join anything."""
+        total = np.where(left_out[self.place], -1.0, self.total)
+        return Pairs(self.place, self.row, self.object_id, self.terms, total)
 
 
 @dataclass(frozen=True)
@@ -69,6 +86,8 @@ class Judgement:
         reason: n texts, empty unless rejected.
         terms: (n, 4) of the chosen pair, or of the best pair where it joins none.
         total: (n,) likewise, NaN without any candidate.
+        twin: (n,) place of the stronger box of the same thing in the same view, -1: none. It goes
+            where that one goes, and is no evidence of its own.
     """
 
     row: Rows
@@ -77,13 +96,16 @@ class Judgement:
     reason: list[str]
     terms: Floats
     total: Floats
+    twin: npt.NDArray[np.int64]
 
     @classmethod
     def joined(cls, parts: Sequence[Judgement]) -> Judgement:
         """Several judgements as one."""
         if not parts:
             nothing = np.zeros(0, np.int64)
-            return cls(nothing, nothing, np.zeros(0, bool), [], np.zeros((0, 4)), np.zeros(0))
+            return cls(
+                nothing, nothing, np.zeros(0, bool), [], np.zeros((0, 4)), np.zeros(0), nothing
+            )
         return cls(
             row=np.concatenate([p.row for p in parts]),
             candidate=np.concatenate([p.candidate for p in parts]),
@@ -91,6 +113,7 @@ class Judgement:
             reason=[reason for p in parts for reason in p.reason],
             terms=np.concatenate([p.terms for p in parts]),
             total=np.concatenate([p.total for p in parts]),
+            twin=np.full(sum(len(p.row) for p in parts), -1, np.int64),
         )
 
 
@@ -98,7 +121,7 @@ def find_pairs(
     evidence: Evidence, label: Ints, map_number: int, world: World, index: CandidateIndex, c: Config
 ) -> Pairs:
     """Candidates by box overlap (CH-14), each with its terms (CH-15 to CH-17)."""
-    place, row = index.overlapping(evidence.center, evidence.half, c.dilation_m)
+    place, row = index.overlapping(evidence.center, evidence.half, _margin(evidence, c))
     records = world.records[row]
     if len(world.maps) > 1:
         here = records['map'] == map_number
@@ -106,19 +129,74 @@ def find_pairs(
     terms = np.full((len(place), 4), np.nan)
     if not len(place):
         return Pairs(place, row, records['id'], terms, np.zeros(0))
-    center, half = evidence.center[place], evidence.half[place]
-    far = boxes.distance(center, records['center']) / c.geometry_range_m
-    terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - far)
-    smallest = -boxes.largest(-np.minimum(half, records['half'])) * 2.0
-    overlap = boxes.iou(center, half, records['hull_center'], records['half'])
-    tells = np.round(smallest - IOU_SIGMAS * evidence.sigma[place], DIGITS) >= 0
-    terms[:, IOU] = np.where(tells, overlap, np.nan)
+    _geometry_terms(terms, evidence, place, records, c)
     terms[:, FEATURE] = _cosines(evidence, place, world, row, records['has_feature'])
     terms[:, LABEL] = world.labels.terms(label[place], records['labels'], records['masses'])
+    np.round(terms, DIGITS, out=terms)
+    total = _totals(terms, c)
+    if c.profile != CHRONOTOPE and c.size_gate:
+        total[~_is_near(evidence, place, records)] = 0.0
+    return Pairs(place, row, records['id'], terms, total)
+
+
+def _margin(evidence: Evidence, c: Config) -> float:
+    """How far a box may be from a stored one and still be a candidate: noise may demand more."""
+    if c.profile == CHRONOTOPE or not c.noise_aware:
+        return c.dilation_m
+    return max(c.dilation_m, CANDIDATE_SIGMAS * float(evidence.sigma.max(initial=0.0)))
+
+
+def _pair_sigma(evidence: Evidence, place: npt.NDArray[np.int64], records: Records) -> Floats:
+    """(P,) position noise between a detection and the running mean of its object, metres."""
+    settled = np.maximum(SETTLED, 1.0 / records['observations'])
+    result: Floats = evidence.sigma[place] * np.sqrt(1.0 + settled)
+    return result
+
+
+def _is_near(evidence: Evidence, place: npt.NDArray[np.int64], records: Records) -> boxes.Bools:
+    """Whether noise, and a box seen in part, explain the distance of the centres."""
+    away = boxes.distance(evidence.center[place], records['center'])
+    result: boxes.Bools = np.round(away - _gate(evidence, place, records), DIGITS) <= 0
+    return result
+
+
+def _gate(evidence: Evidence, place: npt.NDArray[np.int64], records: Records) -> Floats:
+    smaller = np.minimum(_diagonal(evidence.half[place]), _diagonal(records['half']))
+    return GATE_SIGMAS * _pair_sigma(evidence, place, records) + GATE_SIZE * smaller
+
+
+def _diagonal(half: Floats) -> Floats:
+    result: Floats = 2.0 * np.sqrt(half[:, 0] ** 2 + half[:, 1] ** 2 + half[:, 2] ** 2)
+    return result
+
+
+def _geometry_terms(
+    terms: Floats, evidence: Evidence, place: npt.NDArray[np.int64], records: Records, c: Config
+) -> None:
+    """Distance and box overlap of each pair (CH-16); what noise alone explains counts for nothing.
+
+    Box overlap says nothing where a side is under IOU_SIGMAS of the noise; elsewhere the boxes are
+    first moved together by as much as noise may have moved them apart.
+    """
+    center, half = evidence.center[place], evidence.half[place]
+    away = boxes.distance(center, records['center'])
+    if c.profile == CHRONOTOPE or not c.noise_aware:
+        terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / c.geometry_range_m)
+        allowed: Any = 0.0
+    else:
+        sigma = _pair_sigma(evidence, place, records)
+        reach = np.maximum(c.geometry_range_m, RANGE_GATES * _gate(evidence, place, records))
+        terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / reach)
+        allowed = (OVERLAP_SIGMAS * sigma)[:, None]
+        apart = records['hull_center'] - center
+        center = center + np.minimum(np.maximum(apart, -allowed), allowed)
+    overlap = boxes.iou(center, half, records['hull_center'], records['half'])
     if c.profile == CHRONOTOPE:
         terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
-    np.round(terms, DIGITS, out=terms)
-    return Pairs(place, row, records['id'], terms, _totals(terms, c))
+        return
+    smallest = -boxes.largest(-np.minimum(half, records['half'])) * 2.0
+    tells = np.round(smallest - IOU_SIGMAS * evidence.sigma[place], DIGITS) >= 0
+    terms[:, IOU] = np.where(tells, overlap, np.nan)
 
 
 def _cosines(
@@ -145,17 +223,25 @@ def _totals(terms: Floats, c: Config) -> Floats:
     return total.round(DIGITS)
 
 
-def judge(evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config) -> Judgement:
+def judge(
+    evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config,
+    twin: npt.NDArray[np.int64] | None = None,
+) -> Judgement:  # fmt: skip
     """Match one to one, then create or reject what is left (CH-18).
 
     Args:
         evidence: n detections. pairs: their candidates.
         barred: (n,) whether a detection looks like something that was forgotten there.
         c: settings.
+        twin: (n,) as in Judgement; None: each detection stands for itself.
     """
     n = len(evidence)
+    if twin is None:
+        twin = np.full(n, -1, np.int64)
+    folded = twin >= 0
+    alone = pairs.without(folded) if folded.any() else pairs
     best = _best(pairs, n)
-    chosen = _assign(pairs, best, c.merge_score)
+    chosen = _assign(alone, _best(alone, n) if alone is not pairs else best, c.merge_score)
     matched = chosen >= 0
     shown = np.where(matched, chosen, best)
     some = np.flatnonzero(shown >= 0)
@@ -166,12 +252,20 @@ def judge(evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config) -> J
     candidate[some] = pairs.row[shown]
     row = np.where(matched, candidate, -1)
     certain = evidence.score >= c.create_score
-    created = ~matched & certain & ~barred
+    created = ~matched & certain & ~barred & ~folded
     reason = [
         '' if kept else FORGOTTEN if bar else LOW_SCORE
         for kept, bar in zip((matched | created).tolist(), (barred & certain).tolist())
     ]
-    return Judgement(row, candidate, created, reason, terms, total)
+    if folded.any():
+        twin = twin.copy()
+        for k in np.flatnonzero(folded).tolist():
+            first = int(twin[k])
+            if matched[first] or created[first]:
+                reason[k] = DOUBLE
+            else:
+                reason[k], twin[k] = reason[first], -1
+    return Judgement(row, candidate, created, reason, terms, total, twin)
 
 
 def _best(pairs: Pairs, n: int) -> npt.NDArray[np.int64]:
