@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from scipy.optimize import linear_sum_assignment
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.intake import Evidence
-from memory_node.fusion.labels import Ints
+from memory_node.fusion.labels import EXACT_FLOOR, Ints
 from memory_node.fusion.world import Records, Rows, World
 from memory_node.model import Floats
 from memory_node.scene import boxes
@@ -68,6 +69,15 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.place)
+
+    @cached_property
+    def nearest_of_kind(self) -> npt.NDArray[np.int64]:
+        """The pair with the nearest object of its label, of each detection that has one."""
+        kind = np.flatnonzero(self.terms[:, LABEL] >= EXACT_FLOOR)
+        order = kind[np.lexsort([-self.object_id[kind], self.terms[kind, GEOMETRY]])]
+        best = np.full(int(self.place.max(initial=-1)) + 1, -1, np.int64)
+        best[self.place[order]] = order
+        return best[best >= 0]
 
     def without(self, left_out: boxes.Bools) -> Pairs:
         """The same pairs, with those of some detections made too poor to join anything."""
@@ -122,20 +132,20 @@ def find_pairs(
 ) -> Pairs:
     """Candidates by box overlap (CH-14), each with its terms (CH-15 to CH-17)."""
     place, row = index.overlapping(evidence.center, evidence.half, _margin(evidence, c))
-    records = world.records[row]
+    records = world.take(row)
     if len(world.maps) > 1:
         here = records['map'] == map_number
         place, row, records = place[here], row[here], records[here]
     terms = np.full((len(place), 4), np.nan)
     if not len(place):
         return Pairs(place, row, records['id'], terms, np.zeros(0))
-    _geometry_terms(terms, evidence, place, records, c)
+    near = _geometry_terms(terms, evidence, place, records, c)
     terms[:, FEATURE] = _cosines(evidence, place, world, row, records['has_feature'])
     terms[:, LABEL] = world.labels.terms(label[place], records['labels'], records['masses'])
     np.round(terms, DIGITS, out=terms)
     total = _totals(terms, c)
-    if c.profile != CHRONOTOPE and c.size_gate:
-        total[~_is_near(evidence, place, records)] = 0.0
+    if near is not None:
+        total[~near] = 0.0
     return Pairs(place, row, records['id'], terms, total)
 
 
@@ -146,23 +156,11 @@ def _margin(evidence: Evidence, c: Config) -> float:
     return max(c.dilation_m, CANDIDATE_SIGMAS * float(evidence.sigma.max(initial=0.0)))
 
 
-def _pair_sigma(evidence: Evidence, place: npt.NDArray[np.int64], records: Records) -> Floats:
-    """(P,) position noise between a detection and the running mean of its object, metres."""
-    settled = np.maximum(SETTLED, 1.0 / records['observations'])
-    result: Floats = evidence.sigma[place] * np.sqrt(1.0 + settled)
+def _gate(sigma: Floats, half: Floats, records: Records) -> Floats:
+    """How far apart the centres of a pair may be: noise, and a box seen in part, explain it."""
+    smaller = np.minimum(_diagonal(half), _diagonal(records['half']))
+    result: Floats = GATE_SIGMAS * sigma + GATE_SIZE * smaller
     return result
-
-
-def _is_near(evidence: Evidence, place: npt.NDArray[np.int64], records: Records) -> boxes.Bools:
-    """Whether noise, and a box seen in part, explain the distance of the centres."""
-    away = boxes.distance(evidence.center[place], records['center'])
-    result: boxes.Bools = np.round(away - _gate(evidence, place, records), DIGITS) <= 0
-    return result
-
-
-def _gate(evidence: Evidence, place: npt.NDArray[np.int64], records: Records) -> Floats:
-    smaller = np.minimum(_diagonal(evidence.half[place]), _diagonal(records['half']))
-    return GATE_SIGMAS * _pair_sigma(evidence, place, records) + GATE_SIZE * smaller
 
 
 def _diagonal(half: Floats) -> Floats:
@@ -172,31 +170,37 @@ def _diagonal(half: Floats) -> Floats:
 
 def _geometry_terms(
     terms: Floats, evidence: Evidence, place: npt.NDArray[np.int64], records: Records, c: Config
-) -> None:
+) -> boxes.Bools | None:
     """Distance and box overlap of each pair (CH-16); what noise alone explains counts for nothing.
 
     Box overlap says nothing where a side is under IOU_SIGMAS of the noise; elsewhere the boxes are
     first moved together by as much as noise may have moved them apart.
+
+    Returns:
+        (P,) whether noise, and a box seen in part, explain the distance; None: that is not asked.
     """
     center, half = evidence.center[place], evidence.half[place]
     away = boxes.distance(center, records['center'])
-    if c.profile == CHRONOTOPE or not c.noise_aware:
+    if c.profile == CHRONOTOPE:
         terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / c.geometry_range_m)
-        allowed: Any = 0.0
-    else:
-        sigma = _pair_sigma(evidence, place, records)
-        reach = np.maximum(c.geometry_range_m, RANGE_GATES * _gate(evidence, place, records))
-        terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / reach)
+        overlap = boxes.iou(center, half, records['hull_center'], records['half'])
+        terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
+        return None
+    noise = evidence.sigma[place]
+    sigma = noise * np.sqrt(1.0 + np.maximum(SETTLED, 1.0 / records['observations']))
+    gate = _gate(sigma, half, records)
+    reach: Any = c.geometry_range_m
+    if c.noise_aware:
+        reach = np.maximum(reach, RANGE_GATES * gate)
         allowed = (OVERLAP_SIGMAS * sigma)[:, None]
         apart = records['hull_center'] - center
         center = center + np.minimum(np.maximum(apart, -allowed), allowed)
+    terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / reach)
     overlap = boxes.iou(center, half, records['hull_center'], records['half'])
-    if c.profile == CHRONOTOPE:
-        terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
-        return
     smallest = -boxes.largest(-np.minimum(half, records['half'])) * 2.0
-    tells = np.round(smallest - IOU_SIGMAS * evidence.sigma[place], DIGITS) >= 0
+    tells = (smallest - IOU_SIGMAS * noise).round(DIGITS) >= 0
     terms[:, IOU] = np.where(tells, overlap, np.nan)
+    return (away - gate).round(DIGITS) <= 0 if c.size_gate else None
 
 
 def _cosines(

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memory_node.fusion.arbiter import GEOMETRY, LABEL, Pairs
+from memory_node.fusion.arbiter import Pairs
 from memory_node.fusion.intake import Evidence
-from memory_node.fusion.labels import EXACT_FLOOR
 from memory_node.fusion.world import World
 
 MEMORY = 0.9
@@ -37,14 +36,7 @@ def learned(
         pairs: its candidates.
         least_m: the noise is never believed to be less.
     """
-    same = np.flatnonzero(pairs.terms[:, LABEL] >= EXACT_FLOOR)
-    if not len(same):
-        return sigma_m
-    place = pairs.place[same]
-    order = np.lexsort([-pairs.object_id[same], pairs.terms[same, GEOMETRY]])
-    nearest = np.full(len(evidence), -1, np.int64)
-    nearest[place[order]] = same[order]
-    held = nearest[nearest >= 0]
+    held = pairs.nearest_of_kind
     held = held[np.isnan(evidence.cov[pairs.place[held], 0])]
     seen = world.records['observations'][pairs.row[held]]
     if not len(held):

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from memory_node.config import Config
-from memory_node.fusion.arbiter import DIGITS, FEATURE, GEOMETRY, LABEL, Pairs, find_pairs
+from memory_node.fusion.arbiter import DIGITS, FEATURE, Pairs, find_pairs
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.intake import Evidence
-from memory_node.fusion.labels import EXACT_FLOOR, Ints
+from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look
 from memory_node.fusion.world import World
 from memory_node.model import Floats
@@ -117,7 +117,8 @@ def by_candidates(evidence: Evidence, pairs: Pairs, world: World, c: Config) -> 
         (3,) metres; zero where they lie as remembered; None: too few agree to tell.
     """
     n = len(evidence)
-    nearest = _nearest(pairs, n)
+    nearest = pairs.nearest_of_kind
+    nearest = nearest[~(pairs.terms[nearest, FEATURE] < LIKE_COSINE)]
     if len(nearest) < LEAST_THINGS or len(nearest) < SHARE * n:
         return None
     place = pairs.place[nearest]
@@ -161,17 +162,6 @@ def by_vote(
     winner = int(best[np.lexsort([row[best], place[best], size])[0]])
     vector = _significant(away[close[winner]], c)
     return vector if vector.any() else None
-
-
-def _nearest(pairs: Pairs, n: int) -> np.ndarray:
-    """The pair with the nearest object of its kind, of each detection that has one."""
-    kind = pairs.terms[:, LABEL] >= EXACT_FLOOR
-    kind &= ~(pairs.terms[:, FEATURE] < LIKE_COSINE)
-    some = np.flatnonzero(kind)
-    order = np.lexsort([-pairs.object_id[some], pairs.terms[some, GEOMETRY]])
-    best = np.full(n, -1, np.int64)
-    best[pairs.place[some[order]]] = some[order]
-    return best[best >= 0]
 
 
 def _tolerance(evidence: Evidence, place: np.ndarray) -> Floats:

@@ -99,7 +99,7 @@ def plan_update(
     matched = np.flatnonzero(judgement.row >= 0)
     created = np.flatnonzero(judgement.created)
     rows = judgement.row[matched]
-    before = world.records[rows]
+    before = world.take(rows)
     after = np.zeros(len(rows) + len(created), OBJECT)
     after[: len(rows)] = before
     if len(created):
@@ -135,7 +135,7 @@ def plan_update(
 def apply_update(update: Update, world: World) -> Rows:
     """Put the new records in place; returns the rows of all records of the update."""
     count = len(update.rows)
-    world.records[update.rows] = update.after[:count]
+    world.put(update.rows, update.after[:count])
     rows = np.concatenate([update.rows, world.append(update.after[count:])])
     world.features.put(rows[update.feature_place], update.feature)
     for place, masses in update.more_labels.items():

@@ -128,7 +128,7 @@ def test_geometry_reaches_zero_and_stays_there() -> None:
 def test_overlap_after_what_noise_explains_is_taken_away() -> None:
     world = World()
     put(world, 'mug', mass=0.9)
-    # One sighting each: sigma 0.02·√2, three of that are 0.084852814; 0.1 m apart leaves 0.015147186.
+    # One sighting each: three sigmas of 0.02·√2 are 0.084852814; 0.1 m leaves 0.015147186.
     found = one_pair(world, mug_at(0.1), config=Config())
     assert found['iou'] == pytest.approx((1 - 0.015147186) / (1 + 0.015147186), abs=2e-9)
     assert found['geometry'] == pytest.approx(1 - 0.1 / (1.5 * (0.09 * 2**0.5 + 0.3 * 3**0.5)))
