@@ -123,13 +123,16 @@ def by_candidates(evidence: Evidence, pairs: Pairs, world: World, c: Config) -> 
         return None
     place = pairs.place[nearest]
     away = evidence.center[place] - world.records['center'][pairs.row[nearest]]
-    middle = np.sort(away, axis=0)[(len(away) - 1) // 2]
-    gap = np.abs(away - middle)
-    agrees = np.maximum(np.maximum(gap[:, 0], gap[:, 1]), gap[:, 2]) <= _tolerance(evidence, place)
-    count = int(agrees.sum())
-    if count < LEAST_THINGS or count < SHARE * n:
-        return None
-    return _significant(away[agrees], c)
+    tolerance = _tolerance(evidence, place)
+    agrees = boxes.largest(np.abs(away)) <= tolerance
+    if not _are_most(agrees, n):
+        middle = np.sort(away, axis=0)[(len(away) - 1) // 2]
+        agrees = boxes.largest(np.abs(away - middle)) <= tolerance
+    return _significant(away[agrees], c) if _are_most(agrees, n) else None
+
+
+def _are_most(agrees: boxes.Bools, n: int) -> bool:
+    return bool(np.count_nonzero(agrees) >= max(LEAST_THINGS, SHARE * n))
 
 
 def by_vote(
@@ -171,7 +174,9 @@ def _tolerance(evidence: Evidence, place: np.ndarray) -> Floats:
 
 def _significant(away: Floats, c: Config) -> Floats:
     """The mean of displacements; zero where noise alone explains it."""
-    middle = away.mean(axis=0)
+    middle = np.add.reduce(away, axis=0) / len(away)
+    if max(map(abs, middle.tolist())) < c.shift_min_m:
+        return np.zeros(3)
     spread = np.sqrt(((away - middle) ** 2).mean(axis=0).max())
     least = max(c.shift_min_m, 4.0 * spread / len(away) ** 0.5)
     if np.abs(middle).max() < least:
