@@ -39,6 +39,10 @@ GATE_SIGMAS = 4.5
 GATE_SIZE = 0.3
 """What noise may do, in sigmas of the pair; GATE_SIZE: and partial sight, as a share of the smaller
 diagonal. Measured with bench/quality.py (docs/measurements.md)."""
+VAST_M = 4.0
+VAST_PAIRS = 256
+"""A box of larger half extent is compared with so many objects at most: a view of boxes that cover
+the whole map is judged in bounded time and memory."""
 SETTLED = 0.11
 """Variance of a running mean of share w in those of a sighting: w / (2 - w), with w 0.2."""
 LOW_SCORE = 'low_score'
@@ -131,7 +135,7 @@ def find_pairs(
     evidence: Evidence, label: Ints, map_number: int, world: World, index: CandidateIndex, c: Config
 ) -> Pairs:
     """Candidates by box overlap (CH-14), each with its terms (CH-15 to CH-17)."""
-    place, row = index.overlapping(evidence.center, evidence.half, _margin(evidence, c))
+    place, row = _candidates(evidence, world, index, c)
     records = world.take(row)
     if len(world.maps) > 1:
         here = records['map'] == map_number
@@ -147,6 +151,29 @@ def find_pairs(
     if near is not None:
         total[~near] = 0.0
     return Pairs(place, row, records['id'], terms, total)
+
+
+def _candidates(
+    evidence: Evidence, world: World, index: CandidateIndex, c: Config
+) -> tuple[npt.NDArray[np.int64], Rows]:
+    """Places and rows of pairs whose boxes nearly touch; of a vast box only the nearest ones."""
+    center, half, margin_m = evidence.center, evidence.half, _margin(evidence, c)
+    vast = np.flatnonzero(boxes.largest(half) > VAST_M)
+    if c.profile == CHRONOTOPE or not len(vast):
+        return index.overlapping(center, half, margin_m)
+    usual = np.setdiff1d(np.arange(len(evidence)), vast)
+    place, row = index.overlapping(center[usual], half[usual], margin_m)
+    places, rows = [usual[place]], [row]
+    for k in vast.tolist():
+        _, row = index.overlapping(center[k : k + 1], half[k : k + 1], margin_m)
+        if len(row) > VAST_PAIRS:
+            away = boxes.distance(center[k : k + 1], world.records['center'][row]).round(DIGITS)
+            row = np.sort(row[np.lexsort([row, away])[:VAST_PAIRS]])
+        places.append(np.full(len(row), k))
+        rows.append(row)
+    place, row = np.concatenate(places), np.concatenate(rows)
+    order = np.lexsort([row, place])
+    return place[order], row[order]
 
 
 def _margin(evidence: Evidence, c: Config) -> float:

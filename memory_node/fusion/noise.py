@@ -21,6 +21,7 @@ MEMORY = 0.9
 LARGEST_M = 0.25
 BOUND_SIGMAS = 3.0
 BOUND_M = 0.05
+LEAST_FOR_MEAN = 3
 STEP_M = 1e-3
 """Learned values are rounded to this, so that they are written as they are used."""
 
@@ -42,6 +43,9 @@ def learned(
     if not len(held):
         return sigma_m
     away = evidence.center[pairs.place[held]] - world.records['center'][pairs.row[held]]
+    n = len(away)
+    if n >= LEAST_FOR_MEAN:  # what all share is no noise
+        away = (away - np.add.reduce(away, axis=0) / n) * (n / (n - 1.0)) ** 0.5
     square = (away[:, 0] ** 2 + away[:, 1] ** 2 + away[:, 2] ** 2) / (3.0 * (1.0 + 1.0 / seen))
     bound = (BOUND_SIGMAS * sigma_m) ** 2 + BOUND_M**2
     mean = float(np.minimum(square, bound).mean())

@@ -27,6 +27,8 @@ from memory_node.scene import boxes
 
 LEAST_THINGS = 4
 """Fewer things that agree prove nothing."""
+LEAST_KINDS = 3
+"""Nor do things of fewer labels, beyond noise: the next row of a shelf looks so too."""
 SHARE = 0.6
 """Of the things that could be compared, so many must agree."""
 SIGMAS = 3.0
@@ -93,7 +95,7 @@ def located_in(
     if last is not None and last.holds_for(look):
         guesses.append(moved(last.vector))
     for guess in guesses:
-        more = by_candidates(guess.evidence, guess.pairs, world, c)
+        more = by_candidates(guess.evidence, label, guess.pairs, world, c)
         if more is not None:
             return moved(guess.shift.vector + more) if more.any() else guess
     if len(evidence) >= LEAST_THINGS:
@@ -110,7 +112,9 @@ def _support(pairs: Pairs, n: int) -> float:
     return round(float(boxes.tree_sum(best)), DIGITS)
 
 
-def by_candidates(evidence: Evidence, pairs: Pairs, world: World, c: Config) -> Floats | None:
+def by_candidates(
+    evidence: Evidence, label: Ints, pairs: Pairs, world: World, c: Config
+) -> Floats | None:
     """The shift that most detections have to the nearest object of their kind.
 
     Returns:
@@ -128,6 +132,8 @@ def by_candidates(evidence: Evidence, pairs: Pairs, world: World, c: Config) -> 
     if not _are_most(agrees, n):
         middle = np.sort(away, axis=0)[(len(away) - 1) // 2]
         agrees = boxes.largest(np.abs(away - middle)) <= tolerance
+        if len(set(label[place[agrees]].tolist())) < LEAST_KINDS:
+            return None
     return _significant(away[agrees], c) if _are_most(agrees, n) else None
 
 
@@ -163,6 +169,8 @@ def by_vote(
     best = np.flatnonzero(votes == most)
     size = np.round(np.abs(away[best]).max(axis=1), DIGITS)
     winner = int(best[np.lexsort([row[best], place[best], size])[0]])
+    if len(set(label[place[close[winner]]].tolist())) < LEAST_KINDS:
+        return None
     vector = _significant(away[close[winner]], c)
     return vector if vector.any() else None
 

@@ -149,3 +149,16 @@ def test_another_map_is_not_compared() -> None:
         memory.observe(look(1100, (0.5, 0, 0), map_id='upstairs'))
         assert shift_of(memory) == [0, 0, 0]
         assert len(memory.objects()) == 2 * len(ROOM)
+
+
+@pytest.mark.parametrize('step', [(0.0, 0.4, 0.0), (0.0, 0.0, 0.4), (0.0, 0.2, 0.0)])
+def test_the_next_row_of_a_shelf_is_no_shift(step: tuple[float, ...]) -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        for again in range(2):
+            for row in range(4):
+                memory.observe(view(1000 + 10 * again + 2 * row, *[
+                    seen(name, (0.4 * k + row * step[0], row * step[1], row * step[2]))
+                    for k, name in enumerate(['box', 'jar'] * 5)
+                ]))  # fmt: skip
+                assert shift_of(memory) == [0, 0, 0]
+        assert len(memory.objects()) == 40
