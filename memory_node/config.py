@@ -268,6 +268,10 @@ class Config:
         low=0.0,
         high=2.0,
     )
+    antonyms: tuple[str, ...] = tunable(
+        ('open closed', 'on off', 'full empty', 'left right'),
+        'Pairs of words; things whose labels differ only by such a pair are never one.',
+    )
     ignored_labels: tuple[str, ...] = tunable((), 'Detections with these labels are ignored.')
     near_m: float = tunable(
         0.6,
@@ -330,6 +334,11 @@ class Config:
                 f'geometry_weight, iou_weight, feature_weight, label_weight: got {weights}, '
                 f'which sum to {sum(weights):g}, expected a sum of 1'
             )
+        for pair in self.antonyms:
+            if len(set(pair.casefold().split())) != 2 or len(pair.split()) != 2:
+                raise InvalidValueError(
+                    f'antonyms: got {pair!r}, expected two different words, for example open closed'
+                )
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Config:

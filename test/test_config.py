@@ -163,3 +163,9 @@ def test_an_unknown_name_is_named() -> None:
 def test_a_configuration_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Config().blend = 0.5  # type: ignore[misc]
+
+
+@pytest.mark.parametrize('pair', ['open', 'open open', 'open closed ajar', ''])
+def test_antonyms_are_two_different_words(pair: str) -> None:
+    with pytest.raises(InvalidValueError, match='antonyms.*two different words'):
+        Config(antonyms=('on off', pair))

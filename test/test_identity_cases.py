@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from views import FORWARD, observe_all, seen, view
 
-from memory_node import Pose, SpatialMemory
+from memory_node import Config, Pose, SpatialMemory
 
 
 def confirmed(memory: SpatialMemory) -> list[str]:
@@ -200,3 +200,29 @@ def test_a_covariance_that_is_none_costs_nothing_but_itself() -> None:
             )
             assert commit.verdicts[0].object_id == 1
         assert confirmed(memory) == ['mug']
+
+
+@pytest.mark.parametrize(
+    ('one', 'other', 'things'),
+    [
+        ('open door', 'Closed door', 2),
+        ('drawer_open', 'drawer closed', 2),
+        ('left shoe', 'right shoe', 2),
+        ('open door', 'open door', 1),
+        ('door', 'open door', 1),
+        ('open', 'closed', 2),
+    ],
+)
+def test_opposites_never_merge_however_alike_they_look(one: str, other: str, things: int) -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        for k, label in enumerate([one, other] * 2):
+            memory.observe(view(1000 + 2 * k, seen(label, feature=[1.0, 0.0])))
+        assert len(memory.objects()) == things
+
+
+def test_other_opposites_can_be_named() -> None:
+    config = Config(antonyms=('clean dirty',))
+    with SpatialMemory.open(':memory:', config) as memory:
+        for k, label in enumerate(['clean cup', 'dirty cup', 'open door', 'closed door']):
+            memory.observe(view(1000 + 2 * k, seen(label, (k // 2, 0, 0), feature=[1.0, 0.0])))
+        assert sorted(o.label for o in memory.objects()) == ['clean cup', 'dirty cup', 'open door']

@@ -62,7 +62,8 @@ class Pairs:
         place: (P,) place of the detection in the evidence. row: (P,) row of the object.
         object_id: (P,) its id; ties go to the lowest.
         terms: (P, 4) in the order of TERMS, 0 to 1, NaN where a term does not exist.
-        total: (P,) 0 to 1; 0 where the distance cannot be explained (`size_gate`).
+        total: (P,) 0 to 1; 0 where the distance cannot be explained (`size_gate`)
+            or the labels are antonyms.
     """
 
     place: npt.NDArray[np.int64]
@@ -150,6 +151,8 @@ def find_pairs(
     total = _totals(terms, c)
     if near is not None:
         total[~near] = 0.0
+    if c.antonyms and c.profile != CHRONOTOPE:
+        total[world.labels.opposed(label[place], records['label'], c.antonyms)] = 0.0
     return Pairs(place, row, records['id'], terms, total)
 
 

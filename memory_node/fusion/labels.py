@@ -17,6 +17,7 @@ SUBSTRING = 0.5
 """Label term of an exact match at least, and of one label within the other (CH-17)."""
 
 Ints = npt.NDArray[np.int32]
+Bools = npt.NDArray[np.bool_]
 
 
 class LabelBook:
@@ -32,6 +33,7 @@ class LabelBook:
         self.quoted: list[str] = []
         self._folded: list[str] = []
         self._within: dict[tuple[int, int], bool] = {}
+        self._opposed: dict[tuple[int, int, tuple[str, ...]], bool] = {}
 
     def __len__(self) -> int:
         return len(self.names)
@@ -60,6 +62,7 @@ class LabelBook:
         for entries in (self.names, self.quoted, self._folded):
             del entries[count:]
         self._within.clear()
+        self._opposed.clear()
 
     def find(self, label: str) -> int | None:
         """Return the number of a label, or None if it was never seen."""
@@ -86,9 +89,32 @@ class LabelBook:
                     term[others[k]] = SUBSTRING
         return term
 
+    def opposed(self, label: Ints, object_label: Ints, antonyms: tuple[str, ...]) -> Bools:
+        """Whether the two labels of each pair, (P,) and (P,), differ only by opposite words.
+
+        Args:
+            label, object_label: numbers. antonyms: two words each, for example `open closed`.
+        """
+        result = label != object_label
+        for k in np.flatnonzero(result).tolist():
+            key = (int(label[k]), int(object_label[k]), antonyms)
+            known = self._opposed.get(key)
+            if known is None:
+                a, b = (self._folded[n].replace('_', ' ').split() for n in key[:2])
+                known = self._opposed[key] = _differ_by_antonyms(a, b, antonyms)
+            result[k] = known
+        return result
+
     def _is_within(self, a: int, b: int) -> bool:
         found = self._within.get((a, b))
         if found is None:
             one, other = self._folded[a], self._folded[b]
             found = self._within[a, b] = one in other or other in one
         return found
+
+
+def _differ_by_antonyms(a: list[str], b: list[str], antonyms: tuple[str, ...]) -> bool:
+    """Whether the words are the same in number and place, but for words that are opposites."""
+    opposites = {frozenset(pair.casefold().split()) for pair in antonyms}
+    other = [frozenset(pair) for pair in zip(a, b) if pair[0] != pair[1]]
+    return len(a) == len(b) and bool(other) and all(pair in opposites for pair in other)
