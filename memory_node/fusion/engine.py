@@ -10,6 +10,7 @@ so that memory and file never differ. Replaying a stored plan goes the same way.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class Plan:
     refused: dict[int, str] = field(default_factory=dict)
     applied: bool = False
 
-    @property
+    @cached_property
     def kinds(self) -> list[VerdictKind]:
         """The verdict of each accepted detection."""
         joined = ((self.judgement.row >= 0) | (self.judgement.twin >= 0)).tolist()

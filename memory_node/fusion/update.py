@@ -351,6 +351,10 @@ def _count_looks(old: Records, look: Look, c: Config) -> None:
     counts = independent(old['look_ns'], there, axis, look, c)
     old['looks'] += counts
     newer = counts & (look.stamp_ns >= old['look_ns'])
+    if newer.all():
+        old['look_seq'], old['look_ns'] = look.seq, look.stamp_ns
+        old['look_position'], old['look_axis'] = look.position, look.axis
+        return
     old['look_seq'] = np.where(newer, look.seq, old['look_seq'])
     old['look_ns'] = np.where(newer, look.stamp_ns, old['look_ns'])
     old['look_position'] = np.where(newer[:, None], look.position, there)
