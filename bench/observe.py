@@ -3,13 +3,16 @@
 
 """How fast is the memory, beside a bare SQLite write of the same rows in the same run?
 
-    scripts/env python bench/observe.py --objects 1000 10000 100000 --out observe.json
+    scripts/env python bench/observe.py --objects 1000 10000 100000 --runs 3 --out observe.json
 
-A world of N objects is swept three times, then views of 20 detections with 512-d features follow,
-in which 5 % of the detections are new things. All on one core, durable as `process`. The bare write
-puts the same rows into the same tables with the same transactions, and does nothing else. Each
-size runs in a process of its own, which opens the store again to measure opening, questions and
-memory.
+A world of N objects is swept three times into a store, which is opened again; 100 views warm it up,
+then views of 20 detections with 512-d features are timed, in which 5 % of the detections are new
+things. All on one core, durable as `process`. The bare write puts the same rows into the same
+tables with the same transactions, and does nothing else. Each run is a process of its own, which
+opens the store again to measure opening, questions and memory. With --runs the median of each
+figure is told, and its range in the JSON. --keep DIR keeps the swept stores there and uses them
+again, --prepare does only that: then a quiet machine is needed for seconds only. --plot draws the
+growth from size to size.
 """
 
 from __future__ import annotations
@@ -19,6 +22,8 @@ import gc
 import json
 import os
 import platform
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -32,20 +37,28 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from svg import Line, Panel, figure
 from workload import BOX, FRAME, Det, World
 
 from memory_node import Config, Detection, Pose, Query, SpatialMemory, View
 
 NEW_SHARE = 0.05
 SWEEPS = 3
+WARM_UP = 100
 BARE_TABLES = ('log', 'view', 'observation')
+
+
+def as_frame(frame: list[Det], stamp_ns: int | None = None, pose: Pose | None = None) -> View:
+    """A frame of the shared workload as a view, at its own time if no other is given."""
+    detections = [Detection(d.label, d.conf, d.pos, (BOX, BOX, BOX), feature=d.feat) for d in frame]
+    when = int(frame[0].ts * 1e9) if stamp_ns is None else stamp_ns
+    return View(when, 'camera', detections, pose)
 
 
 def as_view(frame: list[Det], number: int) -> View:
     """A frame of the shared workload as a view, one second apart, from a moving sensor."""
-    detections = [Detection(d.label, d.conf, d.pos, (BOX, BOX, BOX), feature=d.feat) for d in frame]
     pose = Pose((frame[0].pos[0], frame[0].pos[1], 1.0), (0.0, 0.0, 0.0, 1.0))
-    return View(1_790_000_000 * 10**9 + number * 10**9, 'camera', detections, pose)
+    return as_frame(frame, 1_790_000_000 * 10**9 + number * 10**9, pose)
 
 
 class Stream:
@@ -60,6 +73,12 @@ class Stream:
     def sweep(self) -> Iterator[View]:
         for frame in self.world.sweep():
             yield self._view(frame)
+
+    def after_sweeps(self) -> Stream:
+        """As it stands after the sweeps, whether they were made now or in an earlier run."""
+        self.world.r = np.random.default_rng(11)
+        self.number = SWEEPS * -(-self.known // FRAME)
+        return self
 
     def next(self) -> View:
         start = int(self.rng.integers(0, self.known - FRAME))
@@ -81,25 +100,39 @@ class Stream:
         return as_view(frame, self.number)
 
 
-def measure(objects: int, views: int, folder: Path) -> dict[str, Any]:
-    """All figures of one size."""
-    path = folder / f'observe_{objects}.db'
-    config = Config(max_age_s=0.0)
+def prepare(objects: int, path: Path) -> None:
+    """Sweep the world into a new store."""
     stream = Stream(objects)
-    memory = SpatialMemory.open(str(path), config)
+    unfinished = path.with_suffix('.new')
+    for old in path.parent.glob(f'{unfinished.name}*'):
+        old.unlink()
     total = SWEEPS * -(-objects // FRAME)
     sweeps = (view for _ in range(SWEEPS) for view in stream.sweep())
-    for view in track(sweeps, f'{objects:,} objects', total, console=Console(stderr=True)):
-        memory.observe(view)
+    with SpatialMemory.open(str(unfinished), Config(max_age_s=0.0)) as memory:
+        for view in track(sweeps, f'{objects:,} objects', total, console=Console(stderr=True)):
+            memory.observe(view)
+    unfinished.rename(path)
+
+
+def measure(objects: int, views: int, swept: Path, folder: Path) -> dict[str, Any]:
+    """All figures of one run."""
+    path = folder / f'observe_{objects}.db'
+    shutil.copyfile(swept, path)
+    os.sync()
+    config = Config(max_age_s=0.0)
+    stream = Stream(objects).after_sweeps()
+    memory = SpatialMemory.open(str(path), config)
+    for _ in range(WARM_UP):
+        memory.observe(stream.next())
     first = memory.seq
     prepared = [stream.next() for _ in range(views)]
     gc.freeze()
-    walls, cpu = [], time.process_time()
+    walls, cpu, own = [], time.process_time(), time.thread_time()
     for view in prepared:
         start = time.perf_counter()
         memory.observe(view)
         walls.append(time.perf_counter() - start)
-    cpu = time.process_time() - cpu
+    cpu, own = time.process_time() - cpu, time.thread_time() - own
     memory.close()
     bare = bare_write(path, first, folder / f'bare_{objects}.db')
     return {
@@ -107,6 +140,7 @@ def measure(objects: int, views: int, folder: Path) -> dict[str, Any]:
         'detections_per_s': round(views * FRAME / sum(walls)),
         'observe_p50_ms': percentile(walls, 50), 'observe_p99_ms': percentile(walls, 99),
         'observe_cpu_ms': round(cpu / views * 1e3, 3),
+        'observe_own_cpu_ms': round(own / views * 1e3, 3),
         'bare_p50_ms': bare['p50_ms'], 'bare_cpu_ms': bare['cpu_ms_per_view'],
         'cpu_ratio': round(cpu / views * 1e3 / bare['cpu_ms_per_view'], 1),
         **measure_reading(path, config, stream),
@@ -170,14 +204,17 @@ def bare_write(source: Path, first_seq: int, target: Path) -> dict[str, float]:
             inserts[name] = f'INSERT INTO {name} VALUES ({", ".join("?" * columns)})'
     object_rows = {row[0]: row for row in read.execute('SELECT * FROM object')}
     update = 'INSERT OR REPLACE INTO object VALUES (' + ', '.join('?' * len(object_rows[1])) + ')'
-    walls, cpu = [], time.process_time()
+    seen = read.execute('SELECT * FROM observation WHERE view_seq > ? ORDER BY id', (first_seq,))
+    of_view: dict[int, list[Any]] = {}
+    at = [column[0] for column in seen.get_description()].index('view_seq')
+    for row in seen:
+        of_view.setdefault(row[at], []).append(row)
+    walls = []
     busy = 0.0
     for (seq,) in read.execute('SELECT seq FROM view WHERE seq > ? ORDER BY seq', (first_seq,)):
         rows = {
             'view': read.execute('SELECT * FROM view WHERE seq = ?', (seq,)).fetchall(),
-            'observation': read.execute(
-                'SELECT * FROM observation WHERE view_seq = ?', (seq,)
-            ).fetchall(),
+            'observation': of_view.get(seq, []),
         }
         line = read.execute('SELECT * FROM log WHERE seq = ?', (seq,)).fetchall()
         touched = [object_rows[o[2]] for o in rows['observation'] if o[2]]
@@ -190,7 +227,6 @@ def bare_write(source: Path, first_seq: int, target: Path) -> dict[str, float]:
         write.execute('COMMIT')
         walls.append(time.perf_counter() - start)
         busy += time.process_time() - cpu_start
-    del cpu
     ms = np.array(walls) * 1e3
     return {
         'p50_ms': round(float(np.percentile(ms, 50)), 3),
@@ -212,25 +248,79 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--objects', type=int, nargs='+', default=[1000, 10000])
     parser.add_argument('--views', type=int, default=1000)
+    parser.add_argument('--runs', type=int, default=1, help='runs of each size')
+    parser.add_argument('--keep', type=Path, metavar='DIR', help='keep and reuse the swept stores')
+    parser.add_argument('--prepare', action='store_true', help='with --keep: only sweep')
     parser.add_argument('--out', type=Path, help='write the results as JSON')
+    parser.add_argument('--plot', type=Path, metavar='SVG', help='draw growth over the sizes')
     parser.add_argument('--cell', type=int, help=argparse.SUPPRESS)
     a = parser.parse_args()
     if a.cell:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
         with tempfile.TemporaryDirectory() as folder:
-            json.dump(measure(a.cell, a.views, Path(folder)), sys.stdout)
+            json.dump(measure(a.cell, a.views, swept(a.keep, a.cell), Path(folder)), sys.stdout)
         return
-    results = []
-    for objects in a.objects:
-        command = [sys.executable, __file__, '--cell', str(objects), '--views', str(a.views)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-        results.append(json.loads(done.stdout))
+    with tempfile.TemporaryDirectory() as folder:
+        keep = a.keep or Path(folder)
+        keep.mkdir(parents=True, exist_ok=True)
+        for objects in a.objects:
+            if not swept(keep, objects).exists():
+                prepare(objects, swept(keep, objects))
+        if a.prepare:
+            return
+        runs = {n: [run(n, a.views, keep) for _ in range(a.runs)] for n in a.objects}
+    results = [middle(of_size) for of_size in runs.values()]
     console = Console(width=100)
     console.print(table(results))
-    python, sqlite = platform.python_version(), apsw.sqlite_lib_version()
-    console.print(f'Python {python}, SQLite {sqlite}, numpy {np.__version__}, one core')
+    console.print(f'{machine()}, one core; runs: {a.runs}')
     if a.out:
-        a.out.write_text(json.dumps(results, indent=1) + '\n')
+        told = {'machine': machine(), 'median': results, 'runs': list(runs.values())}
+        a.out.write_text(json.dumps(told, indent=1) + '\n')
+    if a.plot:
+        a.plot.write_text(growth(results))
+
+
+def machine() -> str:
+    """What the figures hold for."""
+    models = [
+        line for line in Path('/proc/cpuinfo').read_text().splitlines() if 'model name' in line
+    ]
+    processor = models[0].split(':')[1].strip() if models else platform.machine()
+    python, sqlite = platform.python_version(), apsw.sqlite_lib_version()
+    software = f'Python {python}, SQLite {sqlite}, numpy {np.__version__}'
+    return f'{os.cpu_count()} cores of {processor}, {software}'
+
+
+def swept(folder: Path, objects: int) -> Path:
+    """Where the store of so many objects is kept."""
+    return folder / f'swept_{objects}.db'
+
+
+def run(objects: int, views: int, keep: Path) -> dict[str, Any]:
+    """One run in a process of its own."""
+    command = [sys.executable, __file__, '--cell', str(objects), '--views', str(views)]
+    done = subprocess.run([*command, '--keep', str(keep)], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The median of each figure; of an even number the lower of both."""
+    return {key: statistics.median_low(r[key] for r in runs) for key in runs[0]}
+
+
+def growth(results: list[dict[str, Any]]) -> str:
+    """The figures that may not grow with the map, and the one that must, against its size."""
+
+    def line(name: str, key: str) -> Line:
+        return Line(name, [(r['objects'], r[key]) for r in results])
+
+    return figure(
+        [
+            Panel('ms a view', [line('p50', 'observe_p50_ms'), line('p99', 'observe_p99_ms')]),
+            Panel('file, MB', [line('file', 'file_mb')], log=True),
+        ],
+        'objects',
+    )
 
 
 if __name__ == '__main__':
