@@ -18,6 +18,8 @@ from typing import Any
 from memory_node.errors import InvalidValueError
 
 CHRONOTOPE = 'chronotope'
+RULES = ('noise_aware', 'learn_noise', 'size_gate', 'shared_shift', 'fold_duplicates')
+"""Switches of profile default, each of which bench/quality.py --rules can leave out."""
 PROFILES = ('default', CHRONOTOPE)
 DURABILITIES = ('process', 'power')
 STAMP_POLICIES = ('refuse', 'receive_time')
@@ -190,6 +192,35 @@ class Config:
         low=0.0,
         high=5.0,
     )
+    noise_aware: bool = tunable(
+        True, 'Distances and box overlaps are judged by what position noise explains.'
+    )
+    learn_noise: bool = tunable(
+        True, 'The noise of a sensor that gives no covariance is learned from what it sees again.'
+    )
+    size_gate: bool = tunable(
+        True, 'An object further away than noise and its size explain is no candidate.'
+    )
+    shared_shift: bool = tunable(
+        True, 'A displacement that most things of a view share is a localisation error.'
+    )
+    shift_limit_m: float = tunable(
+        0.75, 'Largest shared displacement that is looked for.', unit='m', low=0.0, high=5.0
+    )
+    shift_min_m: float = tunable(
+        0.03,
+        'Shared displacements under this are left to the running mean.',
+        unit='m',
+        low=0.0,
+        high=5.0,
+    )
+    fold_duplicates: bool = tunable(
+        True, 'Of several boxes of one thing in one view only the strongest counts.'
+    )
+    fold_iou: float = tunable(
+        0.5, 'Two boxes of a label that share this much of their union are of one thing.',
+        low=0.01, high=1.0,
+    )  # fmt: skip
     confirm_looks: int = tunable(
         2, 'Independent looks after which a tentative object is confirmed.', low=1, high=100
     )

@@ -203,9 +203,18 @@ class Reconciling(Telling):
                 engine = session.engine
                 rows = engine.world.rows_of(np.array(object_ids[first : first + CHUNK], np.int64))
                 rows = rows[rows >= 0]
-                for pair in alike(engine.world, engine.index, rows, session.config):
+                for pair in alike(
+                    engine.world, engine.index, rows, self._sigma_m(), session.config
+                ):
                     found[pair.kept_id, pair.other_id] = pair
         return sorted(found.values(), key=lambda pair: pair.order)
+
+    def _sigma_m(self) -> float:
+        """Position noise by which objects are compared: that of the best sensor there is."""
+        config, learned = self.config, self._session.engine.noise_m.values()
+        if config.profile == CHRONOTOPE or not config.learn_noise:
+            return config.position_sigma_m
+        return max(config.position_sigma_m, min(learned, default=0.0))
 
     def _merge_if_one(self, pair: Likeness, actor: str, recorded_ns: int | None) -> Commit | None:
         """Merge a pair, unless it has changed since it was scored, or must be two things."""
@@ -216,7 +225,7 @@ class Reconciling(Telling):
             ids = (pair.kept_id, pair.other_id)
             rows = engine.world.rows_of(np.array(ids, np.int64))
             if (rows < 0).any() or pair not in alike(
-                engine.world, engine.index, rows[1:], session.config
+                engine.world, engine.index, rows[1:], self._sigma_m(), session.config
             ):
                 return []
             if ids in sightings.told_apart(session):

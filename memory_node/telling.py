@@ -75,7 +75,7 @@ class Telling(OpenStore):
             if begun:
                 session.undone()
             raise
-        session.engine.apply(plan)
+        session.engine.apply(plan, view.sensor)
         changes += _apply_edits(restored)
         session.done(plan, session.seq + 1 + len(changes))
         self.refusals.update(plan.refused.values())

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +22,8 @@ from scipy.optimize import linear_sum_assignment
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.intake import Evidence
-from memory_node.fusion.labels import Ints
-from memory_node.fusion.world import Rows, World
+from memory_node.fusion.labels import EXACT_FLOOR, Ints
+from memory_node.fusion.world import Records, Rows, World
 from memory_node.model import Floats
 from memory_node.scene import boxes
 
@@ -30,8 +32,23 @@ DIGITS = 9
 TIE = 1e-10
 """Far less than what totals differ by; it lets the lowest id win where they do not."""
 IOU_SIGMAS = 3.0
+OVERLAP_SIGMAS = 3.0
+RANGE_GATES = 1.5
+CANDIDATE_SIGMAS = 3.5
+GATE_SIGMAS = 4.5
+GATE_SIZE = 0.3
+"""What noise may do, in sigmas of the pair; GATE_SIZE: and partial sight, as a share of the smaller
+diagonal. Measured with bench/quality.py (docs/measurements.md)."""
+VAST_M = 4.0
+VAST_PAIRS = 256
+"""A box of larger half extent is compared with so many objects at most: a view of boxes that cover
+the whole map is judged in bounded time and memory."""
+SETTLED = 0.11
+"""Variance of a running mean of share w in those of a sighting: w / (2 - w), with w 0.2."""
 LOW_SCORE = 'low_score'
 FORGOTTEN = 'forgotten'
+DOUBLE = 'duplicate'
+"""Why a detection changes nothing."""
 
 GEOMETRY, IOU, FEATURE, LABEL = range(4)
 TERMS = ('geometry', 'iou', 'feature', 'label')
@@ -45,7 +62,7 @@ class Pairs:
         place: (P,) place of the detection in the evidence. row: (P,) row of the object.
         object_id: (P,) its id; ties go to the lowest.
         terms: (P, 4) in the order of TERMS, 0 to 1, NaN where a term does not exist.
-        total: (P,) 0 to 1.
+        total: (P,) 0 to 1; 0 where the distance cannot be explained (`size_gate`).
     """
 
     place: npt.NDArray[np.int64]
@@ -56,6 +73,20 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.place)
+
+    @cached_property
+    def nearest_of_kind(self) -> npt.NDArray[np.int64]:
+        """The pair with the nearest object of its label, of each detection that has one."""
+        kind = np.flatnonzero(self.terms[:, LABEL] >= EXACT_FLOOR)
+        order = kind[np.lexsort([-self.object_id[kind], self.terms[kind, GEOMETRY]])]
+        best = np.full(int(self.place.max(initial=-1)) + 1, -1, np.int64)
+        best[self.place[order]] = order
+        return best[best >= 0]
+
+    def without(self, left_out: boxes.Bools) -> Pairs:
+        """The same pairs, with those of some detections made too poor to join anything."""
+        total = np.where(left_out[self.place], -1.0, self.total)
+        return Pairs(self.place, self.row, self.object_id, self.terms, total)
 
 
 @dataclass(frozen=True)
@@ -69,6 +100,8 @@ class Judgement:
         reason: n texts, empty unless rejected.
         terms: (n, 4) of the chosen pair, or of the best pair where it joins none.
         total: (n,) likewise, NaN without any candidate.
+        twin: (n,) place of the stronger box of the same thing in the same view, -1: none. It goes
+            where that one goes, and is no evidence of its own.
     """
 
     row: Rows
@@ -77,13 +110,16 @@ class Judgement:
     reason: list[str]
     terms: Floats
     total: Floats
+    twin: npt.NDArray[np.int64]
 
     @classmethod
     def joined(cls, parts: Sequence[Judgement]) -> Judgement:
         """Several judgements as one."""
         if not parts:
             nothing = np.zeros(0, np.int64)
-            return cls(nothing, nothing, np.zeros(0, bool), [], np.zeros((0, 4)), np.zeros(0))
+            return cls(
+                nothing, nothing, np.zeros(0, bool), [], np.zeros((0, 4)), np.zeros(0), nothing
+            )
         return cls(
             row=np.concatenate([p.row for p in parts]),
             candidate=np.concatenate([p.candidate for p in parts]),
@@ -91,6 +127,7 @@ class Judgement:
             reason=[reason for p in parts for reason in p.reason],
             terms=np.concatenate([p.terms for p in parts]),
             total=np.concatenate([p.total for p in parts]),
+            twin=np.full(sum(len(p.row) for p in parts), -1, np.int64),
         )
 
 
@@ -98,27 +135,99 @@ def find_pairs(
     evidence: Evidence, label: Ints, map_number: int, world: World, index: CandidateIndex, c: Config
 ) -> Pairs:
     """Candidates by box overlap (CH-14), each with its terms (CH-15 to CH-17)."""
-    place, row = index.overlapping(evidence.center, evidence.half, c.dilation_m)
-    records = world.records[row]
+    place, row = _candidates(evidence, world, index, c)
+    records = world.take(row)
     if len(world.maps) > 1:
         here = records['map'] == map_number
         place, row, records = place[here], row[here], records[here]
     terms = np.full((len(place), 4), np.nan)
     if not len(place):
         return Pairs(place, row, records['id'], terms, np.zeros(0))
-    center, half = evidence.center[place], evidence.half[place]
-    far = boxes.distance(center, records['center']) / c.geometry_range_m
-    terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - far)
-    smallest = -boxes.largest(-np.minimum(half, records['half'])) * 2.0
-    overlap = boxes.iou(center, half, records['hull_center'], records['half'])
-    tells = np.round(smallest - IOU_SIGMAS * evidence.sigma[place], DIGITS) >= 0
-    terms[:, IOU] = np.where(tells, overlap, np.nan)
+    near = _geometry_terms(terms, evidence, place, records, c)
     terms[:, FEATURE] = _cosines(evidence, place, world, row, records['has_feature'])
     terms[:, LABEL] = world.labels.terms(label[place], records['labels'], records['masses'])
-    if c.profile == CHRONOTOPE:
-        terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
     np.round(terms, DIGITS, out=terms)
-    return Pairs(place, row, records['id'], terms, _totals(terms, c))
+    total = _totals(terms, c)
+    if near is not None:
+        total[~near] = 0.0
+    return Pairs(place, row, records['id'], terms, total)
+
+
+def _candidates(
+    evidence: Evidence, world: World, index: CandidateIndex, c: Config
+) -> tuple[npt.NDArray[np.int64], Rows]:
+    """Places and rows of pairs whose boxes nearly touch; of a vast box only the nearest ones."""
+    center, half, margin_m = evidence.center, evidence.half, _margin(evidence, c)
+    vast = np.flatnonzero(boxes.largest(half) > VAST_M)
+    if c.profile == CHRONOTOPE or not len(vast):
+        return index.overlapping(center, half, margin_m)
+    usual = np.setdiff1d(np.arange(len(evidence)), vast)
+    place, row = index.overlapping(center[usual], half[usual], margin_m)
+    places, rows = [usual[place]], [row]
+    for k in vast.tolist():
+        _, row = index.overlapping(center[k : k + 1], half[k : k + 1], margin_m)
+        if len(row) > VAST_PAIRS:
+            away = boxes.distance(center[k : k + 1], world.records['center'][row]).round(DIGITS)
+            row = np.sort(row[np.lexsort([row, away])[:VAST_PAIRS]])
+        places.append(np.full(len(row), k))
+        rows.append(row)
+    place, row = np.concatenate(places), np.concatenate(rows)
+    order = np.lexsort([row, place])
+    return place[order], row[order]
+
+
+def _margin(evidence: Evidence, c: Config) -> float:
+    """How far a box may be from a stored one and still be a candidate: noise may demand more."""
+    if c.profile == CHRONOTOPE or not c.noise_aware:
+        return c.dilation_m
+    return max(c.dilation_m, CANDIDATE_SIGMAS * float(evidence.sigma.max(initial=0.0)))
+
+
+def _gate(sigma: Floats, half: Floats, records: Records) -> Floats:
+    """How far apart the centres of a pair may be: noise, and a box seen in part, explain it."""
+    smaller = np.minimum(_diagonal(half), _diagonal(records['half']))
+    result: Floats = GATE_SIGMAS * sigma + GATE_SIZE * smaller
+    return result
+
+
+def _diagonal(half: Floats) -> Floats:
+    result: Floats = 2.0 * np.sqrt(half[:, 0] ** 2 + half[:, 1] ** 2 + half[:, 2] ** 2)
+    return result
+
+
+def _geometry_terms(
+    terms: Floats, evidence: Evidence, place: npt.NDArray[np.int64], records: Records, c: Config
+) -> boxes.Bools | None:
+    """Distance and box overlap of each pair (CH-16); what noise alone explains counts for nothing.
+
+    Box overlap says nothing where a side is under IOU_SIGMAS of the noise; elsewhere the boxes are
+    first moved together by as much as noise may have moved them apart.
+
+    Returns:
+        (P,) whether noise, and a box seen in part, explain the distance; None: that is not asked.
+    """
+    center, half = evidence.center[place], evidence.half[place]
+    away = boxes.distance(center, records['center'])
+    if c.profile == CHRONOTOPE:
+        terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / c.geometry_range_m)
+        overlap = boxes.iou(center, half, records['hull_center'], records['half'])
+        terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
+        return None
+    noise = evidence.sigma[place]
+    sigma = noise * np.sqrt(1.0 + np.maximum(SETTLED, 1.0 / records['observations']))
+    gate = _gate(sigma, half, records)
+    reach: Any = c.geometry_range_m
+    if c.noise_aware:
+        reach = np.maximum(reach, RANGE_GATES * gate)
+        allowed = (OVERLAP_SIGMAS * sigma)[:, None]
+        apart = records['hull_center'] - center
+        center = center + np.minimum(np.maximum(apart, -allowed), allowed)
+    terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / reach)
+    overlap = boxes.iou(center, half, records['hull_center'], records['half'])
+    smallest = -boxes.largest(-np.minimum(half, records['half'])) * 2.0
+    tells = (smallest - IOU_SIGMAS * noise).round(DIGITS) >= 0
+    terms[:, IOU] = np.where(tells, overlap, np.nan)
+    return (away - gate).round(DIGITS) <= 0 if c.size_gate else None
 
 
 def _cosines(
@@ -145,17 +254,25 @@ def _totals(terms: Floats, c: Config) -> Floats:
     return total.round(DIGITS)
 
 
-def judge(evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config) -> Judgement:
+def judge(
+    evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config,
+    twin: npt.NDArray[np.int64] | None = None,
+) -> Judgement:  # fmt: skip
     """Match one to one, then create or reject what is left (CH-18).
 
     Args:
         evidence: n detections. pairs: their candidates.
         barred: (n,) whether a detection looks like something that was forgotten there.
         c: settings.
+        twin: (n,) as in Judgement; None: each detection stands for itself.
     """
     n = len(evidence)
+    if twin is None:
+        twin = np.full(n, -1, np.int64)
+    folded = twin >= 0
+    alone = pairs.without(folded) if folded.any() else pairs
     best = _best(pairs, n)
-    chosen = _assign(pairs, best, c.merge_score)
+    chosen = _assign(alone, _best(alone, n) if alone is not pairs else best, c.merge_score)
     matched = chosen >= 0
     shown = np.where(matched, chosen, best)
     some = np.flatnonzero(shown >= 0)
@@ -166,12 +283,20 @@ def judge(evidence: Evidence, pairs: Pairs, barred: boxes.Bools, c: Config) -> J
     candidate[some] = pairs.row[shown]
     row = np.where(matched, candidate, -1)
     certain = evidence.score >= c.create_score
-    created = ~matched & certain & ~barred
+    created = ~matched & certain & ~barred & ~folded
     reason = [
         '' if kept else FORGOTTEN if bar else LOW_SCORE
         for kept, bar in zip((matched | created).tolist(), (barred & certain).tolist())
     ]
-    return Judgement(row, candidate, created, reason, terms, total)
+    if folded.any():
+        twin = twin.copy()
+        for k in np.flatnonzero(folded).tolist():
+            first = int(twin[k])
+            if matched[first] or created[first]:
+                reason[k] = DOUBLE
+            else:
+                reason[k], twin[k] = reason[first], -1
+    return Judgement(row, candidate, created, reason, terms, total, twin)
 
 
 def _best(pairs: Pairs, n: int) -> npt.NDArray[np.int64]:

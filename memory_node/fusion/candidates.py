@@ -100,7 +100,7 @@ class CandidateIndex:
         """Index anew those objects that moved or grew beyond what their level allows for."""
         if not len(rows):
             return
-        records = self._world.records[rows]
+        records = self._world.take(rows)
         moved = boxes.largest(np.abs(records['hull_center'] - self._placed[rows])) > SLACK_M
         grown = boxes.largest(records['half']) > _REACH_M[self._class_of[rows]]
         moved |= grown

@@ -14,17 +14,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memory_node.config import CHRONOTOPE, Config
-from memory_node.fusion.arbiter import Judgement, find_pairs, judge
+from memory_node.fusion.arbiter import DOUBLE, Judgement, Pairs, find_pairs, judge
 from memory_node.fusion.candidates import CandidateIndex
+from memory_node.fusion.doubles import doubles
 from memory_node.fusion.intake import Evidence, Intake, take_in
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, look_of
+from memory_node.fusion.noise import learned
 from memory_node.fusion.rejections import Rejection, Rejections
+from memory_node.fusion.shift import Shift, located_in, no_shift
 from memory_node.fusion.tombstones import Tombstone, Tombstones
 from memory_node.fusion.update import Update, apply_update, plan_update
 from memory_node.fusion.world import World
 from memory_node.model import VerdictKind, View
 from memory_node.scene.boxes import Bools
+
+NOISIER = 1.1
+"""A view that shows its sensor to be noisier than believed, by this factor, is judged by that."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,8 @@ class Plan:
         barred: the tombstone that rejected it, as it will be; None: none did.
         rejections: the keyed rejection, as it will be; None: it was not rejected.
         updates: what happens to the objects, in order.
+        shift: what was taken away from the positions of the view.
+        noise_m: position noise of its sensor from now on.
         cleared: tombstones that this view's evidence clears.
         refused: place in the view → reason, for what is malformed.
         applied: whether `apply` has happened already (profile chronotope).
@@ -54,13 +62,15 @@ class Plan:
     rejections: list[Rejection | None]
     updates: list[Update]
     cleared: list[Tombstone]
+    shift: Shift
+    noise_m: float | None = None
     refused: dict[int, str] = field(default_factory=dict)
     applied: bool = False
 
     @property
     def kinds(self) -> list[VerdictKind]:
         """The verdict of each accepted detection."""
-        joined = (self.judgement.row >= 0).tolist()
+        joined = ((self.judgement.row >= 0) | (self.judgement.twin >= 0)).tolist()
         return [
             VerdictKind.MERGED if old else VerdictKind.CREATED if new else VerdictKind.REJECTED
             for old, new in zip(joined, self.judgement.created.tolist())
@@ -73,6 +83,7 @@ class Engine:
     Attributes:
         world, index: the live objects. tombstones, rejections: what is kept out.
         last_object_id: the highest id ever given.
+        shift: of the last view. noise_m: sensor → position noise, as learned so far.
     """
 
     def __init__(
@@ -81,6 +92,8 @@ class Engine:
         self.world, self.tombstones, self.rejections = world, tombstones, rejections
         self.index = CandidateIndex(world)
         self.last_object_id = last_object_id
+        self.shift: Shift | None = None
+        self.noise_m: dict[str, float] = {}
 
     def plan(
         self, view: View, seq: int, config: Config, ignored: frozenset[str], space: str = ''
@@ -92,8 +105,9 @@ class Engine:
             config: settings. ignored: case-folded labels to leave out.
             space: name of the feature space in use; empty: unnamed, so any will do.
         """
+        sigma_m = self._sigma_m(view.sensor, config)
         intake = take_in(
-            view.detections, self.world.features.dim, config.position_sigma_m, ignored,
+            view.detections, self.world.features.dim, sigma_m, ignored,
             foreign=bool(space and view.feature_space and space != view.feature_space),
             in_turn=config.profile == CHRONOTOPE,
         )  # fmt: skip
@@ -104,14 +118,37 @@ class Engine:
         look = look_of(seq, int(view.stamp_ns), view.sensor_pose, map_number)
         if config.profile == CHRONOTOPE:
             return self._plan_in_turn(intake, label, look, config)
-        judgement, stones = self._judge(evidence, label, look, config)
+        located = located_in(
+            evidence.less_sure_by(view.localization_cov), label, look, self.world, self.index,
+            self.shift, config,
+        )  # fmt: skip
+        evidence, pairs = located.evidence, located.pairs
+        noise_m = None
+        if config.learn_noise:
+            noise_m = learned(sigma_m, evidence, pairs, self.world, config.position_sigma_m)
+            if noise_m > NOISIER * sigma_m:
+                evidence = evidence.noisier(sigma_m, noise_m)
+                pairs = find_pairs(evidence, label, map_number, self.world, self.index, config)
+        judgement, stones = self._judge(evidence, label, look, pairs, config)
         update = plan_update(
             evidence, label, judgement, look, self.world, self.last_object_id + 1, config
         )
-        return self._plan(intake, label, judgement, stones, [update], look, config)
+        intake = Intake(evidence, intake.refused)
+        return self._plan(
+            intake, label, judgement, stones, [update], look, config, located.shift, noise_m
+        )
 
-    def apply(self, plan: Plan) -> None:
+    def _sigma_m(self, sensor: str, config: Config) -> float:
+        """Position noise of a detection of this sensor that brings no covariance."""
+        if config.profile == CHRONOTOPE or not config.learn_noise:
+            return config.position_sigma_m
+        return max(config.position_sigma_m, self.noise_m.get(sensor, 0.0))
+
+    def apply(self, plan: Plan, sensor: str = '') -> None:
         """Make a plan so."""
+        self.shift = plan.shift
+        if plan.noise_m is not None:
+            self.noise_m[sensor] = plan.noise_m
         for stone in plan.barred:
             if stone is not None:
                 self.tombstones.put(stone)
@@ -122,25 +159,24 @@ class Engine:
         self.index.maintain()
 
     def _judge(
-        self, evidence: Evidence, label: Ints, look: Look, config: Config
+        self, evidence: Evidence, label: Ints, look: Look, pairs: Pairs, config: Config
     ) -> tuple[Judgement, list[Tombstone | None]]:
-        number = look.map_number
-        pairs = find_pairs(evidence, label, number, self.world, self.index, config)
-        stones = self.tombstones.barring(evidence, label, number, config.dilation_m)
+        stones = self.tombstones.barring(evidence, label, look.map_number, config.dilation_m)
         barred = np.array([stone is not None for stone in stones], dtype=bool)
-        return judge(evidence, pairs, barred, config), stones
+        twin = None
+        if config.fold_duplicates and config.profile != CHRONOTOPE:
+            twin = doubles(evidence, label, config.fold_iou)
+        return judge(evidence, pairs, barred, config, twin), stones
 
     def _plan(
         self, intake: Intake, label: Ints, judgement: Judgement,
         stones: list[Tombstone | None], updates: list[Update], look: Look, config: Config,
-        applied: bool = False,
+        shift: Shift, noise_m: float | None = None, applied: bool = False,
     ) -> Plan:  # fmt: skip
         evidence = intake.evidence
         barred = barred_stones(evidence, judgement, stones, look, config)
         final = {stone.object_id: stone for stone in barred if stone is not None}
-        reasons = [
-            reason if stone is None else '' for reason, stone in zip(judgement.reason, barred)
-        ]
+        reasons = reasons_to_keep(judgement, barred)
         rejections = self.rejections.plan(
             evidence, label, reasons, look.map_number, config.dilation_m, look.seq
         )
@@ -150,13 +186,15 @@ class Engine:
             look=look,
             evidence=evidence,
             judgement=judgement,
-            object_ids=object_ids_of(len(evidence), updates),
+            object_ids=object_ids_of(judgement, updates),
             candidate_ids=[int(ids[row]) if row >= 0 else None for row in candidates],
             kept=_kept(len(evidence), updates),
             barred=barred,
             rejections=rejections,
             updates=updates,
             cleared=[final[i] for i in sorted(final) if final[i].is_cleared(config)],
+            shift=shift,
+            noise_m=noise_m,
             refused=intake.refused,
             applied=applied,
         )
@@ -170,7 +208,9 @@ class Engine:
         updates = []
         for k in range(n):
             one = evidence.one(k)
-            judgement, stone = self._judge(one, label[k : k + 1], look, config)
+            some = label[k : k + 1]
+            pairs = find_pairs(one, some, look.map_number, self.world, self.index, config)
+            judgement, stone = self._judge(one, some, look, pairs, config)
             update = plan_update(
                 one, label[k : k + 1], judgement, look, self.world, self.last_object_id + 1, config
             )
@@ -178,7 +218,9 @@ class Engine:
             updates.append(update.moved_to(k, n))
             parts[k], stones[k] = judgement, stone[0]
         judgement = Judgement.joined([p for p in parts if p is not None])
-        return self._plan(intake, label, judgement, stones, updates, look, config, applied=True)
+        return self._plan(
+            intake, label, judgement, stones, updates, look, config, no_shift(look), applied=True
+        )
 
     def apply_update(self, update: Update) -> None:
         """Make the update of a plan so."""
@@ -197,7 +239,7 @@ def barred_stones(
     barred: list[Tombstone | None] = [None] * len(stones)
     fresh: dict[int, Tombstone] = {}
     for k, stone in enumerate(stones):
-        if stone is None or judgement.row[k] >= 0 or not judgement.reason[k]:
+        if stone is None or judgement.reason[k] in ('', DOUBLE):
             continue
         if evidence.score[k] < config.create_score:
             continue
@@ -207,12 +249,22 @@ def barred_stones(
     return barred
 
 
-def object_ids_of(count: int, updates: list[Update]) -> list[int | None]:
-    """The object that each of `count` detections went to; None: it was rejected."""
-    ids: list[int | None] = [None] * count
+def reasons_to_keep(judgement: Judgement, barred: list[Tombstone | None]) -> list[str]:
+    """Why each detection makes a keyed rejection; empty: it makes none."""
+    return [
+        reason if stone is None and reason != DOUBLE else ''
+        for reason, stone in zip(judgement.reason, barred)
+    ]
+
+
+def object_ids_of(judgement: Judgement, updates: list[Update]) -> list[int | None]:
+    """The object that each detection went to; None: it was rejected."""
+    ids: list[int | None] = [None] * len(judgement.row)
     for update in updates:
         for place, number in zip(update.place.tolist(), update.after['id'].tolist()):
             ids[place] = number
+    for place in np.flatnonzero(judgement.twin >= 0).tolist():
+        ids[place] = ids[int(judgement.twin[place])]
     return ids
 
 

@@ -199,6 +199,7 @@ class Sighting:
         box: centre, size: (6,). turn: orientation; None: unknown.
         score: of the detector. masses: number of each label → what it adds to its evidence.
         feature: (D,) where it was kept. look: position and viewing direction of the sensor.
+        double: whether it is a second box of another sighting, and no evidence of its own.
     """
 
     id: int
@@ -210,6 +211,7 @@ class Sighting:
     masses: dict[int, float]
     feature: Features | None
     look: tuple[Floats, Floats]
+    double: bool = False
 
     @property
     def key(self) -> tuple[int, int]:
@@ -239,6 +241,15 @@ def two_groups(points: Floats) -> np.ndarray | None:
     count = int(groups.sum())
     apart = float(_away(middle[:1], middle[1])[0])
     return groups if min(count, len(points) - count) >= LEAST and apart > APART_M else None
+
+
+def is_nearer(sighting: Sighting, one: Sequence[Sighting], other: Sequence[Sighting]) -> bool:
+    """Whether a sighting is nearer to the middle of one group than to that of another."""
+    away = [
+        float(_away(sighting.box[None, :3], _mean(np.stack([s.box[:3] for s in group])))[0])
+        for group in (one, other)
+    ]
+    return away[0] < away[1]
 
 
 def _farthest(points: Floats) -> tuple[int, int]:
@@ -275,6 +286,7 @@ def part_of(parent: Belief, number: int, sightings: Sequence[Sighting], world: W
         sightings: those of the part, in the order of their ids.
         world: for the words behind the numbers.
     """
+    sightings = [s for s in sightings if not s.double]
     record = parent.record.copy()
     record['id'] = number
     box = np.stack([s.box for s in sightings])
@@ -338,11 +350,17 @@ class Likeness:
         return -self.score, self.kept_id, self.other_id
 
 
-def alike(world: World, index: CandidateIndex, rows: Rows, c: Config) -> list[Likeness]:
+def alike(
+    world: World, index: CandidateIndex, rows: Rows, sigma_m: float, c: Config
+) -> list[Likeness]:
     """The pairs with one of these rows in them that the arbiter would have joined, likest first.
 
     The object with the higher id is scored as if it were a sighting of the other. Only neighbours
     are looked at, as for a detection.
+
+    Args:
+        world, index: the live objects. rows: of some of them.
+        sigma_m: position noise of a detection. c: settings.
     """
     if not len(rows):
         return []
@@ -357,7 +375,8 @@ def alike(world: World, index: CandidateIndex, rows: Rows, c: Config) -> list[Li
     seen = np.unique(later[good])
     for number in np.unique(r['map'][seen]).tolist():
         some = seen[r['map'][seen] == number]
-        pairs = find_pairs(_as_evidence(world, some, c), r['label'][some], number, world, index, c)
+        evidence = _as_evidence(world, some, sigma_m)
+        pairs = find_pairs(evidence, r['label'][some], number, world, index, c)
         for k in np.flatnonzero(pairs.total >= c.merge_score).tolist():
             row, other = int(pairs.row[k]), int(some[pairs.place[k]])
             if (row, other) in wanted:
@@ -369,7 +388,7 @@ def alike(world: World, index: CandidateIndex, rows: Rows, c: Config) -> list[Li
     return sorted(found, key=lambda pair: pair.order)
 
 
-def _as_evidence(world: World, rows: Rows, c: Config) -> Evidence:
+def _as_evidence(world: World, rows: Rows, sigma_m: float) -> Evidence:
     """Objects as if they were detections."""
     r: Any = world.records[rows]
     count = len(rows)
@@ -388,7 +407,7 @@ def _as_evidence(world: World, rows: Rows, c: Config) -> Evidence:
         oriented=np.ascontiguousarray(r['oriented']),
         extent=r['size'].max(axis=1, initial=0.0) > 0,
         cov=np.full((count, 9), np.nan),
-        sigma=np.full(count, c.position_sigma_m),
+        sigma=np.full(count, sigma_m),
         feature=feature,
         has_feature=np.ascontiguousarray(r['has_feature']),
         alternatives=[None] * count,

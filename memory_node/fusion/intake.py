@@ -86,6 +86,24 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def less_sure_by(self, localization_cov: Any) -> Evidence:
+        """The same with the position noise of the sensor itself added; (6, 6), None: unknown."""
+        if localization_cov is None:
+            return self
+        variance = float(np.asarray(localization_cov, dtype=np.float64).diagonal()[:3].max())
+        if not variance > 0:
+            return self
+        return dataclasses.replace(self, sigma=np.sqrt(self.sigma * self.sigma + variance))
+
+    def noisier(self, believed_m: float, known_m: float) -> Evidence:
+        """The same, where no covariance was given, with another noise of the sensor."""
+        more = np.where(np.isnan(self.cov[:, 0]), known_m**2 - believed_m**2, 0.0)
+        return dataclasses.replace(self, sigma=np.sqrt(self.sigma * self.sigma + more))
+
+    def moved_by(self, vector: Floats) -> Evidence:
+        """The same elsewhere; (3,) metres."""
+        return dataclasses.replace(self, center=self.center + vector)
+
     def one(self, k: int) -> Evidence:
         """The k-th detection alone."""
         parts = {}

@@ -99,21 +99,21 @@ def plan_update(
     matched = np.flatnonzero(judgement.row >= 0)
     created = np.flatnonzero(judgement.created)
     rows = judgement.row[matched]
-    before = world.records[rows]
+    before = world.take(rows)
     after = np.zeros(len(rows) + len(created), OBJECT)
     after[: len(rows)] = before
     if len(created):
         _born(after[len(rows) :], evidence, label, created, look, next_id)
     old = after[: len(rows)]
     weight = _weights(before, c)
+    speaks = _speaks(before, evidence, matched, look.stamp_ns, c)
     if kept is None:
-        speaks = _speaks(before, evidence, matched, look.stamp_ns, c)
         kept = _keep_features(evidence, judgement, matched, created, before, weight, speaks, c)
     features = _blend_features(
         evidence, kept, matched, created, before, rows, weight, world, c.profile
     )
     after['has_feature'][features[0]] = True
-    _blend_boxes(old, evidence, matched, weight, look.stamp_ns, c)
+    _blend_boxes(old, evidence, matched, weight, speaks, c)
     more = _add_labels(after, evidence, label, np.concatenate([matched, created]), rows, world)
     if c.profile == CHRONOTOPE:
         _choose_heaviest(old, more, world)
@@ -135,7 +135,7 @@ def plan_update(
 def apply_update(update: Update, world: World) -> Rows:
     """Put the new records in place; returns the rows of all records of the update."""
     count = len(update.rows)
-    world.records[update.rows] = update.after[:count]
+    world.put(update.rows, update.after[:count])
     rows = np.concatenate([update.rows, world.append(update.after[count:])])
     world.features.put(rows[update.feature_place], update.feature)
     for place, masses in update.more_labels.items():
@@ -202,6 +202,9 @@ def _keep_features(
         return evidence.has_feature.copy()
     kept = np.zeros(len(evidence), bool)
     kept[created] = evidence.has_feature[created]
+    if (before['observations'] < c.feature_keep_first).all():
+        kept[matched] = evidence.has_feature[matched] & speaks
+        return kept
     cosine = judgement.terms[matched, FEATURE]
     k = np.where(np.isnan(cosine), 0.0, cosine)
     w = weight
@@ -242,10 +245,9 @@ def _blend_features(
 
 
 def _blend_boxes(
-    old: Records, evidence: Evidence, matched: Rows, weight: Floats, stamp_ns: int, c: Config
+    old: Records, evidence: Evidence, matched: Rows, weight: Floats, speaks: boxes.Bools, c: Config
 ) -> None:
     """Running centre, size and orientation."""
-    speaks = _speaks(old, evidence, matched, stamp_ns, c)
     if c.profile == CHRONOTOPE:
         _unite_boxes(old, evidence, matched, weight)
         return

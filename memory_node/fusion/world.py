@@ -197,6 +197,15 @@ class World:
         self.count = end
         return rows
 
+    def take(self, rows: Rows) -> Records:
+        """Return a copy of the records of some rows."""
+        copy: Records = self.records.view(_RAW)[rows].view(OBJECT)
+        return copy
+
+    def put(self, rows: Rows, records: Records) -> None:
+        """Replace the records of some rows."""
+        self.records.view(_RAW)[rows] = np.ascontiguousarray(records).view(_RAW)
+
     def end(self, row: int) -> None:
         """Take an object out of the working set."""
         self.alive[row] = False
@@ -219,7 +228,7 @@ class World:
 
     def views(self, rows: Rows) -> list[MemoryObject]:
         """Return the objects of some rows as they are now."""
-        records = self.records.view(_RAW)[rows].view(OBJECT)
+        records = self.take(rows)
         spilled = self.more_labels
         more = {k: spilled[row] for k, row in enumerate(rows.tolist()) if row in spilled}
         return self.as_objects(records, more)

@@ -14,12 +14,16 @@ import numpy as np
 
 from memory_node.config import Config
 from memory_node.errors import StoreError
+from memory_node.fusion.shift import Shift
+from memory_node.fusion.world import World
 from memory_node.store.database import Database
 from memory_node.store.log import to_json
 from memory_node.store.redirects import LAST
 
 HASH_DIGITS = 6
 """The hash covers values rounded to this many digits."""
+SENSES_FROM = 1000
+"""So many of the newest views are looked at for what is known of the sensors."""
 
 _HASHED = (
     'SELECT id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
@@ -63,7 +67,8 @@ _FINDINGS = {
         'final AS (SELECT id, now FROM step WHERE now NOT IN (SELECT object_id FROM redirect)), '
         'owned AS (SELECT f.now AS id, count(*) AS n FROM observation o '
         f'LEFT JOIN {LAST} a ON a.observation_id = o.id '
-        'JOIN final f ON f.id = coalesce(a.object_id, o.object_id) GROUP BY f.now) '
+        'JOIN final f ON f.id = coalesce(a.object_id, o.object_id) '
+        "WHERE o.reason <> 'duplicate' GROUP BY f.now) "
         'SELECT o.id FROM object o LEFT JOIN owned w ON w.id = o.id '
         "WHERE o.state <> 'merged' AND o.observations <> coalesce(w.n, 0)"
     ),
@@ -113,6 +118,20 @@ def last_numbers(database: Database) -> tuple[int, int, int, int]:
                coalesce((SELECT max(stamp_ns) FROM view), 0)
     """)[0]
     return int(row[0]), int(row[1]), int(row[2]), int(row[3])
+
+
+def last_senses(database: Database, world: World) -> tuple[Shift | None, dict[str, float]]:
+    """The shift of the newest view, and the position noise of each sensor that was used lately."""
+    rows = database.rows(
+        'SELECT sensor, noise_m, shift, stamp_ns, map_id FROM view ORDER BY seq DESC LIMIT ?',
+        (SENSES_FROM,),
+    )
+    noise = {sensor: noise_m for sensor, noise_m, *_ in reversed(rows) if noise_m is not None}
+    if not rows:
+        return None, noise
+    _, _, blob, stamp_ns, map_id = rows[0]
+    vector = np.zeros(3) if blob is None else np.frombuffer(blob, '<f8')
+    return Shift(vector, stamp_ns, world.map_number(map_id)), noise
 
 
 def check(database: Database) -> list[str]:

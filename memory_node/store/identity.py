@@ -20,7 +20,7 @@ import numpy as np
 
 from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError
 from memory_node.fusion import identity
-from memory_node.fusion.identity import Belief, belief_of
+from memory_node.fusion.identity import Belief, Sighting, belief_of
 from memory_node.fusion.world import STATE_CODE
 from memory_node.model import Change, ChangeKind, State
 from memory_node.store import beliefs, objects, stated
@@ -181,7 +181,7 @@ def _split(session: Session, object_id: int, said: Mapping[str, Any], asked: Ask
     every = sightings(session, object_id)
     left = [s for s in every if s.id not in moved]
     gone = [s for s in every if s.id in moved]
-    if len(gone) != len(moved) or not left or not gone:
+    if len(gone) != len(moved) or not _counted(left) or not _counted(gone):
         raise StoreError(f'log line {asked.seq} splits sightings that object {object_id} has not')
     old = identity.part_of(whole, object_id, left, world)
     new = identity.part_of(whole, new_id, gone, world)
@@ -364,3 +364,8 @@ def _link(said: Mapping[str, Any], first: Any) -> dict[str, Any]:
 
 def _nothing(*_: Any) -> None:
     return None
+
+
+def _counted(found: list[Sighting]) -> bool:
+    """Whether any of these is evidence of its own."""
+    return any(not s.double for s in found)

@@ -28,7 +28,7 @@ from memory_node.store.database import Database
 from memory_node.store.redirects import OWNED, listed
 
 INSERT_LOG = f'INSERT INTO log VALUES ({", ".join("?" * 9)})'
-INSERT_VIEW = f'INSERT INTO view VALUES ({", ".join("?" * 12)})'
+INSERT_VIEW = f'INSERT INTO view VALUES ({", ".join("?" * 14)})'
 INSERT_OBSERVATION = f'INSERT INTO observation VALUES ({", ".join("?" * 30)})'
 
 LOOK = np.dtype([('object', '<i8'), ('kind', 'u1'), ('likelihood', '<f4')])
@@ -38,7 +38,7 @@ HIT = 0
 _OBSERVATION = """
     SELECT o.id, o.object_id, o.view_seq, v.stamp_ns, v.recorded_ns, v.sensor, o.label, o.score,
            o.x, o.y, o.z, o.qx, o.qy, o.qz, o.qw, o.size_x, o.size_y, o.size_z,
-           o.verdict, o.reason, o.candidate_id, v.sensor_pose,
+           o.verdict, o.reason, o.candidate_id, v.sensor_pose, v.shift,
            o.geometry_term, o.iou_term, o.feature_term, o.label_term, o.total
     FROM observation o JOIN view v ON v.seq = o.view_seq
 """
@@ -80,6 +80,7 @@ def write_view(
             [fov.horizontal_rad, fov.vertical_rad, fov.min_range_m, fov.max_range_m]),
         None if view.localization_cov is None else _blob(view.localization_cov),
         to_json(view.scope), config_hash, looks_of(plan).tobytes() or None,
+        _blob(plan.shift.vector) if plan.shift.vector.any() else None, plan.noise_m,
     ))  # fmt: skip
 
 
@@ -183,7 +184,7 @@ def change_from(row: tuple[Any, ...]) -> Change:
 
 def _observation(row: tuple[Any, ...]) -> Observation:
     (number, object_id, view_seq, stamp_ns, recorded_ns, sensor, label, score,
-     x, y, z, qx, qy, qz, qw, sx, sy, sz, verdict, reason, candidate, pose, *terms,
+     x, y, z, qx, qy, qz, qw, sx, sy, sz, verdict, reason, candidate, pose, shift, *terms,
      total) = row  # fmt: skip
     named = {name: value for name, value in zip(TERMS, terms) if value is not None}
     if total is not None:
@@ -193,21 +194,23 @@ def _observation(row: tuple[Any, ...]) -> Observation:
         id=number, object_id=object_id, view_seq=view_seq, stamp_ns=stamp_ns,
         recorded_ns=recorded_ns, sensor=sensor, label=label, score=score, center_m=(x, y, z),
         orientation_xyzw=turn, size_m=(sx, sy, sz), verdict=VerdictKind(verdict), reason=reason,
-        terms=named, candidate_id=candidate, sensor_m=in_sensor(pose, (x, y, z)),
+        terms=named, candidate_id=candidate, sensor_m=in_sensor(pose, shift, (x, y, z)),
     )  # fmt: skip
 
 
-def in_sensor(pose: bytes | None, center_m: Triple) -> Triple | None:
+def in_sensor(pose: bytes | None, shift: bytes | None, center_m: Triple) -> Triple | None:
     """A map position in the optical frame of a stored sensor pose; None: it was unknown.
 
-    Neither the view's sensor pose nor the observation's position is ever altered, so what the
-    sensor measured need not be stored a second time.
+    Neither the view's sensor pose and shift nor the observation's position is ever altered, so
+    what the sensor measured need not be stored a second time.
     """
     if pose is None:
         return None
     values = np.frombuffer(pose, '<f8')
     turn = boxes.rotation_matrices(values[None, 3:])[0]
     away = np.array(center_m) - values[:3]
+    if shift is not None:
+        away += np.frombuffer(shift, '<f8')
     x, y, z = (away[:, None] * turn).sum(axis=0).tolist()
     return x, y, z
 

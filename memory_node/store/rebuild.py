@@ -19,12 +19,14 @@ import numpy as np
 
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import SpatialMemoryError, StoreError
-from memory_node.fusion.arbiter import Judgement
-from memory_node.fusion.engine import Plan, barred_stones, object_ids_of
+from memory_node.fusion.arbiter import DOUBLE, Judgement
+from memory_node.fusion.engine import Plan, barred_stones, object_ids_of, reasons_to_keep
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.looks import Look
+from memory_node.fusion.shift import no_shift
 from memory_node.fusion.update import plan_update
 from memory_node.fusion.verdicts import numbered_changes
+from memory_node.fusion.world import Rows
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
 from memory_node.store import audit, edits, identity, log, objects, stated
@@ -190,30 +192,34 @@ class Replay:
                 engine.apply_update(update)
                 update = update.moved_to(int(places[0]), len(rows))
             updates.append(update)
-        ids = object_ids_of(len(rows), updates)
+        judgement = self._judgement(rows)
+        ids = object_ids_of(judgement, updates)
         if ids != [row[0] for row in rows]:
             stored = ', '.join(str(row[0]) for row in rows)
             raise StoreError(
                 f'the observations of the view in log line {look.seq} went to the objects '
                 f'{", ".join(map(str, ids))}, they say {stored}'
             )
-        judgement = self._judgement(rows)
         stones = [None if row[4] is None else engine.tombstones.get(row[4]) for row in rows]
         barred = barred_stones(evidence, judgement, stones, look, config)
         final = {stone.object_id: stone for stone in barred if stone is not None}
-        reasons = [r if b is None else '' for r, b in zip(judgement.reason, barred)]
+        reasons = reasons_to_keep(judgement, barred)
         return Plan(
             look, evidence, judgement, ids, [row[3] for row in rows],
             kept, barred,
             engine.rejections.plan(
                 evidence, label, reasons, look.map_number, config.dilation_m, look.seq
             ),
-            updates, [final[i] for i in sorted(final) if final[i].is_cleared(config)], {}, applied,
+            updates, [final[i] for i in sorted(final) if final[i].is_cleared(config)],
+            no_shift(look), None, {}, applied,
         )  # fmt: skip
 
     def _judgement(self, rows: list[tuple[Any, ...]]) -> Judgement:
         world = self._target.engine.world
-        joined = [row[0] if row[1] == 'merged' else None for row in rows]
+        double = [row[2] == DOUBLE for row in rows]
+        joined = [
+            row[0] if row[1] == 'merged' and not twice else None for row, twice in zip(rows, double)
+        ]
         found = [-1 if i is None else world.row_of(i) for i in joined]
         if None in found:
             raise StoreError(
@@ -227,6 +233,7 @@ class Replay:
             reason=[row[2] for row in rows],
             terms=terms,
             total=np.array([row[24] for row in rows], dtype=np.float64),
+            twin=_twins(rows),
         )
 
     def _replay_line(self, line: Change) -> None:
@@ -283,6 +290,16 @@ class Replay:
             raise StoreError(
                 f'log line {line.seq} gives {_shown(ours)}, the log says {_shown(logged)}'
             )
+
+
+def _twins(rows: list[tuple[Any, ...]]) -> Rows:
+    """For each duplicate the place of the detection that counted for its object; -1: it is none."""
+    places = {row[0]: k for k, row in enumerate(rows) if row[2] != DOUBLE}
+    twins = [places.get(row[0]) if row[2] == DOUBLE else -1 for row in rows]
+    if None in twins:
+        stray = rows[twins.index(None)]
+        raise StoreError(f'a duplicate went to object {stray[0]}, which nothing else in it shows')
+    return np.array(twins, dtype=np.int64)
 
 
 def evidence_of(rows: list[tuple[Any, ...]], config: Config, dim: int) -> Evidence:

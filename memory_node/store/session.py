@@ -84,6 +84,7 @@ class Session:
             kept_out.load_rejections(database, world),
             object_id,
         )
+        self.engine.shift, self.engine.noise_m = audit.last_senses(database, world)
 
     def _choose_space(self, name: str) -> FeatureSpace:
         """The space of that name; empty: the one used last."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from memory_node.fusion import identity
+from memory_node.fusion.arbiter import DOUBLE
 from memory_node.fusion.identity import Sighting
 from memory_node.store import objects
 from memory_node.store.redirects import OWNED, listed
@@ -19,7 +20,7 @@ from memory_node.store.session import Session
 _SIGHTINGS = f"""
     SELECT o.id, o.view_seq, v.stamp_ns, o.x, o.y, o.z, o.size_x, o.size_y, o.size_z,
            o.qx, o.qy, o.qz, o.qw, o.score, o.label, o.alternatives, o.space, o.feature,
-           v.sensor_pose
+           v.sensor_pose, o.reason
     FROM observation o JOIN view v ON v.seq = o.view_seq WHERE o.id IN ({OWNED}) ORDER BY o.id
 """
 
@@ -30,13 +31,17 @@ def parts(session: Session, object_id: int) -> tuple[list[Sighting], list[Sighti
     The larger group stays, of equal ones that which was seen first.
     """
     every = sightings(session, object_id)
-    groups = identity.two_groups(np.stack([s.box[:3] for s in every]))
+    counted = [s for s in every if not s.double]
+    groups = identity.two_groups(np.stack([s.box[:3] for s in counted]))
     if groups is None:
         return None
     split_off: list[list[Sighting]] = [[], []]
-    for sighting, group in zip(every, groups.tolist()):
+    for sighting, group in zip(counted, groups.tolist()):
         split_off[group].append(sighting)
     one, other = sorted(split_off, key=lambda group: (-len(group), min(s.key for s in group)))
+    for sighting in every:
+        if sighting.double:  # a second box of what one of the groups is of
+            (other if identity.is_nearer(sighting, other, one) else one).append(sighting)
     return one, other
 
 
@@ -64,7 +69,7 @@ def sightings(session: Session, object_id: int) -> list[Sighting]:
         found.append(Sighting(
             row[0], row[1], row[2], np.array(row[3:9], dtype=np.float64),
             None if row[12] is None else row[9:13], row[13], masses, feature,
-            objects.look_geometry(row[18]),
+            objects.look_geometry(row[18]), row[19] == DOUBLE,
         ))  # fmt: skip
     return found
 

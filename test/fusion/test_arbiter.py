@@ -22,6 +22,8 @@ from memory_node.fusion.world import World
 
 NAN = float('nan')
 CUBE = (1.0, 1.0, 1.0)
+PLAIN = Config(noise_aware=False, size_gate=False)
+"""CH-16 as it is written."""
 
 
 def pairs_of(
@@ -33,7 +35,7 @@ def pairs_of(
 ) -> Pairs:
     evidence, label = evidence_of(world, *detections, sigma_m=sigma_m)
     index = CandidateIndex(world)
-    return find_pairs(evidence, label, map_number, world, index, config or Config())
+    return find_pairs(evidence, label, map_number, world, index, config or PLAIN)
 
 
 def one_pair(world: World, detection: Detection, **more: Any) -> dict[str, float]:
@@ -83,7 +85,9 @@ def test_a_missing_box_renormalises_too() -> None:
 
 
 def test_other_weights() -> None:
-    config = Config(geometry_weight=0.5, iou_weight=0.0, feature_weight=0.0, label_weight=0.5)
+    config = Config(
+        noise_aware=False, geometry_weight=0.5, iou_weight=0.0, feature_weight=0.0, label_weight=0.5
+    )
     world = World()
     put(world, 'mug', mass=0.9)
     found = one_pair(world, mug_at(0.1), config=config)
@@ -119,6 +123,35 @@ def test_geometry_reaches_zero_and_stays_there() -> None:
     put(world, 'mug', size_m=(4, 4, 4))
     for x, expected in ((0.25, 0.5), (0.5, 0.0), (1.5, 0.0)):
         assert one_pair(world, mug_at(x))['geometry'] == pytest.approx(expected)
+
+
+def test_overlap_after_what_noise_explains_is_taken_away() -> None:
+    world = World()
+    put(world, 'mug', mass=0.9)
+    # One sighting each: three sigmas of 0.02·√2 are 0.084852814; 0.1 m leaves 0.015147186.
+    found = one_pair(world, mug_at(0.1), config=Config())
+    assert found['iou'] == pytest.approx((1 - 0.015147186) / (1 + 0.015147186), abs=2e-9)
+    assert found['geometry'] == pytest.approx(1 - 0.1 / (1.5 * (0.09 * 2**0.5 + 0.3 * 3**0.5)))
+    assert one_pair(world, mug_at(0.05), config=Config())['iou'] == 1.0
+
+
+def test_the_geometry_term_reaches_as_far_as_noise_does() -> None:
+    world = World()
+    put(world, 'mug', mass=0.9)
+    # One and a half times the gate: 1.5·(4.5·0.2·√2 + 0.3·√3).
+    found = one_pair(world, mug_at(0.9), config=Config(), sigma_m=0.2)
+    assert found['geometry'] == pytest.approx(1 - 0.9 / (1.5 * (0.9 * 2**0.5 + 0.3 * 3**0.5)))
+
+
+@pytest.mark.parametrize(('x', 'found'), [(0.149, 1), (0.151, 0)])
+def test_the_gate_is_that_of_noise_and_of_the_smaller_box(x: float, found: int) -> None:
+    world = World()
+    put(world, 'mug', size_m=(0.04, 0.04, 0.02))  # diagonal 0.06
+    # 4.5·0.0208·√2 + 0.3·0.06 = 0.15037; the detection is larger.
+    config = Config(dilation_m=1.0)
+    pairs = pairs_of(world, mug_at(x), config=config, sigma_m=0.0208)
+    assert (pairs.total > 0).tolist() == [bool(found)]
+    assert (pairs_of(world, mug_at(x), sigma_m=0.0208).total > 0).all()
 
 
 def test_opposite_features_are_zero_not_negative() -> None:

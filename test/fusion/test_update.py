@@ -72,7 +72,7 @@ def test_the_mean_becomes_a_running_one_when_the_sixth_counts_a_fifth(
 
 
 def test_c03_means_are_weighted_by_the_count_from_before() -> None:
-    with SpatialMemory.open(':memory:', Config(merge_score=0.05)) as memory:
+    with SpatialMemory.open(':memory:', Config(merge_score=0.05, size_gate=False)) as memory:
         for k in range(3):
             sight(memory, seen('mug', (0, 0, 0), feature=[1.0, 0, 0]), 1000 + k)
         mug = sight(memory, seen('mug', (0.25, 0, 0), feature=[0, 1.0, 0]), 1004)
@@ -114,8 +114,9 @@ def test_an_unknown_orientation_neither_turns_a_box_nor_stays(memory: SpatialMem
     assert sight(memory, seen(orientation_xyzw=none), 1002).orientation_xyzw == quarter
 
 
-def test_the_box_is_found_where_it_has_turned_to(memory: SpatialMemory) -> None:
+def test_the_box_is_found_where_it_has_turned_to() -> None:
     """The hull follows the orientation: candidates are found by it."""
+    memory = SpatialMemory.open(':memory:', Config(size_gate=False))
     plank = {'center_m': (0, 0, 0), 'size_m': (2, 0.1, 0.1), 'feature': (1.0, 0.0)}
     sight(memory, seen('plank', **plank, orientation_xyzw=(0, 0, 0, 0)), 1)
     sight(memory, seen('plank', **plank, orientation_xyzw=(0, 0, 0.5**0.5, 0.5**0.5)), 2)

@@ -118,14 +118,14 @@ def test_every_verdict_is_read_back_with_its_terms(tmp_path: Path) -> None:
 
 def test_a_rejected_detection_is_stored_with_its_reason_and_terms(memory: SpatialMemory) -> None:
     memory.observe(view(1000, seen('mug', (0, 0, 0), **LARGE)))
-    memory.observe(view(1001, seen('fly', (0.4, 0, 0), 0.1, (0.05, 0.05, 0.05))))
+    memory.observe(view(1001, seen('fly', (0.1, 0, 0), 0.1, (0.05, 0.05, 0.05))))
     row = columns(memory, 'observation')[1]
     assert (row['object_id'], row['verdict'], row['reason']) == (None, 'rejected', 'low_score')
-    # geometry 1 − 0.4/0.5 = 0.2; the box is under three sigma; label 0: (0.2·0.2 + 0) / 0.3.
-    assert row['geometry_term'] == pytest.approx(0.2)
+    # geometry 1 − 0.1/0.5 = 0.8; the box is under three sigma; label 0: (0.2·0.8 + 0) / 0.3.
+    assert row['geometry_term'] == pytest.approx(0.8)
     assert row['iou_term'] is row['feature_term'] is None
     assert row['label_term'] == 0.0
-    assert row['total'] == pytest.approx(0.04 / 0.3)
+    assert row['total'] == pytest.approx(0.16 / 0.3)
 
 
 def test_a_malformed_detection_leaves_no_row(memory: SpatialMemory) -> None:

@@ -38,8 +38,11 @@ CREATE TABLE view (
     localization_cov BLOB,            -- 36 float64, row major
     scope TEXT NOT NULL,              -- JSON
     config TEXT NOT NULL REFERENCES config(hash),
-    looks BLOB                        -- what it says of stored objects, 13 bytes each: int64 id,
+    looks BLOB,                       -- what it says of stored objects, 13 bytes each: int64 id,
                                       -- uint8 kind (0 hit), float32 likelihood
+    shift BLOB,                       -- 3 float64 (m), taken away from all positions as an error
+                                      -- of the localisation; NULL: nothing was
+    noise_m REAL                      -- position noise of the sensor, as learned up to here
 );
 
 CREATE INDEX view_stamp ON view(stamp_ns);

@@ -309,6 +309,20 @@ def test_ch_27_the_id_stays_with_the_group_seen_first_when_both_are_as_large(
     assert memory.object(number).center_m[0] == 2.0
 
 
+def test_ch_27_second_boxes_go_where_the_first_ones_go(memory: SpatialMemory) -> None:
+    number = fused(memory, [0.0, 2.0, 0.0])
+    twin = [seen('mug', (2.0, 0.0, 1.0)), seen('mug', (2.001, 0.0, 1.0), score=0.5)]
+    config = memory.config
+    memory.configure(Config(merge_score=1.0))
+    (other,) = {v.object_id for v in memory.observe(view(1020, *twin)).verdicts}
+    memory.configure(config)
+    memory.merge_objects(number, other or 0)
+    assert memory.object(number).observations == 4 and len(memory.history(number)) == 5
+    new = memory.split(number).changes[1].object_id or 0
+    assert (memory.object(number).observations, memory.object(new).observations) == (2, 2)
+    assert [len(memory.history(i)) for i in (number, new)] == [2, 3]
+
+
 @pytest.mark.parametrize(
     'places', [[0.0, 2.0, 2.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 0.1, 0.1, 9.0], [0.0]]
 )

@@ -1,0 +1,54 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""How noisy are the positions of a sensor that does not say so? Learned from what it sees again.
+
+A detection is compared with the nearest object of its label. The squares of these distances are
+averaged over the last few dozen detections, each bounded by what is believed so far: a thing that
+was moved, or a neighbour taken for it, counts little.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memory_node.fusion.arbiter import Pairs
+from memory_node.fusion.intake import Evidence
+from memory_node.fusion.world import World
+
+MEMORY = 0.9
+"""What one detection leaves of the old value."""
+LARGEST_M = 0.25
+BOUND_SIGMAS = 3.0
+BOUND_M = 0.05
+LEAST_FOR_MEAN = 3
+STEP_M = 1e-3
+"""Learned values are rounded to this, so that they are written as they are used."""
+
+
+def learned(
+    sigma_m: float, evidence: Evidence, pairs: Pairs, world: World, least_m: float
+) -> float:
+    """Return the position noise of a sensor after one more view.
+
+    Args:
+        sigma_m: as believed so far.
+        evidence: the view, where it lies after a shared shift was taken away.
+        pairs: its candidates.
+        least_m: the noise is never believed to be less.
+    """
+    held = pairs.nearest_of_kind
+    held = held[np.isnan(evidence.cov[pairs.place[held], 0])]
+    seen = world.records['observations'][pairs.row[held]]
+    if not len(held):
+        return sigma_m
+    away = evidence.center[pairs.place[held]] - world.records['center'][pairs.row[held]]
+    n = len(away)
+    if n >= LEAST_FOR_MEAN:  # what all share is no noise
+        away = (away - np.add.reduce(away, axis=0) / n) * (n / (n - 1.0)) ** 0.5
+    square = (away[:, 0] ** 2 + away[:, 1] ** 2 + away[:, 2] ** 2) / (3.0 * (1.0 + 1.0 / seen))
+    bound = (BOUND_SIGMAS * sigma_m) ** 2 + BOUND_M**2
+    mean = float(np.minimum(square, bound).mean())
+    keep = MEMORY ** len(held)
+    value = (keep * sigma_m**2 + (1.0 - keep) * mean) ** 0.5
+    return round(min(max(value, least_m), max(LARGEST_M, least_m)) / STEP_M) * STEP_M
