@@ -79,9 +79,11 @@ class Asking(OpenStore):
         """
         with self._opened() as session:
             world = session.engine.world
+            if ids is not None:
+                ids = [session.redirects.final(int(i)) for i in ids]
             rows, total = page.rows_of(world, after_id, limit, list(states), ids)
             about = set(world.records['id'][rows].tolist()) if relations else set()
-            told = stated.relations_of(self._database, about)
+            told = stated.relations_of(self._database, about, session.redirects)
             return Page(world, rows, total, session.seq, session.newest_ns, told)
 
     def named(self, text: str) -> list[int]:
@@ -95,7 +97,9 @@ class Asking(OpenStore):
         return self._session.engine.world.live_count
 
     def object(self, object_id: int) -> MemoryObject:
-        """One object, also one that has ended.
+        """One object, also one that has ended; of an id that was merged, what it became.
+
+        Its id is then another than the one that was asked for.
 
         Raises:
             UnknownObjectError: no object ever had this id.
@@ -106,13 +110,14 @@ class Asking(OpenStore):
     def history(self, object_id: int, limit: int = MAX_LIMIT) -> list[Observation]:
         """The newest sightings of an object, oldest first; also of one that has ended.
 
+        Those of what was merged into it are among them, with the id that they were given then.
+
         Raises:
             UnknownObjectError: no object ever had this id.
             InvalidValueError: limit is not 1 to 1000.
         """
         with self._opened():
-            self._object(object_id)
-            return log.observations_of(self._database, object_id, checks.limit(limit))
+            return log.observations_of(self._database, self._held(object_id), checks.limit(limit))
 
     def versions(self, object_id: int) -> list[ObjectVersion]:
         """What was believed of an object over time, oldest first; also of one that has ended.
@@ -137,7 +142,7 @@ class Asking(OpenStore):
                 raise InvalidValueError(f'since_seq: got {since_seq!r}, expected 0 or more')
             since_seq = min(since_seq, MAX_SEQ)
             if object_id is not None and since_seq == 0:
-                return log.newest_changes_of(self._database, object_id, checks.limit(limit))
+                return log.newest_changes_of(self._database, [object_id], checks.limit(limit))
             return log.changes_of(self._database, since_seq, checks.limit(limit), object_id)
 
     def relations(self, object_id: int) -> list[Relation]:
@@ -164,8 +169,8 @@ class Asking(OpenStore):
         with self._opened():
             if kind is not None:
                 checks.word('relation', kind)
-            subjects = None if subject_ids is None else set(subject_ids)
-            others = None if object_ids is None else set(object_ids)
+            subjects = None if subject_ids is None else {self._object(i).id for i in subject_ids}
+            others = None if object_ids is None else {self._object(i).id for i in object_ids}
             anchors = others if subjects is None else subjects
             if anchors is None:
                 anchors = self._every_id()
@@ -202,7 +207,7 @@ class Asking(OpenStore):
             engine.world, engine.index, np.array(rows, dtype=np.int64), self.config
         )
         live = {int(engine.world.records['id'][row]) for row in rows}
-        return found + stated.relations_of(self._database, live)
+        return found + stated.relations_of(self._database, live, self._session.redirects)
 
     def properties(self, object_id: int) -> dict[str, Any]:
         """Facts that were stated about an object; also of one that has ended.
@@ -211,8 +216,7 @@ class Asking(OpenStore):
             UnknownObjectError: no object ever had this id.
         """
         with self._opened():
-            self._object(object_id)
-            return stated.properties_of(self._database, object_id)
+            return stated.properties_of(self._database, self._held(object_id))
 
     def events(
         self,
@@ -227,7 +231,10 @@ class Asking(OpenStore):
             InvalidValueError: limit is not 1 to 1000.
         """
         with self._opened():
-            return stated.events_of(self._database, kind, object_id, since_ns, checks.limit(limit))
+            where = None if object_id is None else self._session.redirects.held(
+                self._session.redirects.final(object_id)
+            )  # fmt: skip
+            return stated.events_of(self._database, kind, where, since_ns, checks.limit(limit))
 
     def explain(
         self, object_id: int | None = None, observation_id: int | None = None
@@ -245,8 +252,8 @@ class Asking(OpenStore):
                     'expected one of them'
                 )
             if object_id is not None:
-                return explain.of_object(self._database, self._object(object_id))
-            return explain.of_observation(self._database, observation_id or 0)
+                return explain.of_object(self._session, self._object(object_id), object_id)
+            return explain.of_observation(self._session, observation_id or 0)
 
     def snapshot_hash(self) -> str:
         """Hash of all that is remembered, equal for equal configuration and stream."""

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from memory_node.asking import Asking
-from memory_node.telling import Telling
+from memory_node.reconciling import Reconciling
 
 
-class SpatialMemory(Telling, Asking):
+class SpatialMemory(Reconciling, Asking):
     """A durable memory of the things around a robot, in one file.
 
     Open it with `SpatialMemory.open(path)` and use it as a context manager, or call `close()`. What
-    can be told it stands in `Telling`, what can be asked of it in `Asking`. Safe to call from
-    several threads; calls take turns in the order in which they came.
+    can be told it stands in `Telling`, what is one thing and what two in `Reconciling`, what can be
+    asked of it in `Asking`. Safe to call from several threads; calls take turns in the order in
+    which they came.
     """

@@ -38,6 +38,7 @@ class State(_Word):
     TENTATIVE = 'tentative'
     CONFIRMED = 'confirmed'
     FORGOTTEN = 'forgotten'
+    MERGED = 'merged'
 
 
 class VerdictKind(_Word):
@@ -56,6 +57,8 @@ class ChangeKind(_Word):
     CONFIRMED = 'CONFIRMED'
     UPDATED = 'UPDATED'
     RELABELLED = 'RELABELLED'
+    MERGED = 'MERGED'
+    SPLIT = 'SPLIT'
     FORGOTTEN = 'FORGOTTEN'
     RESTORED = 'RESTORED'
     CORRECTED = 'CORRECTED'
@@ -333,6 +336,54 @@ class Commit:
     first_seq: int
     seq: int
     refused: str = ''
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Two objects that were found to be one.
+
+    Attributes:
+        kept_id: went on. other_id: ended; its id stands for the other from then on.
+        score, terms: as of a detection. seq: log line, for `undo`.
+    """
+
+    kept_id: int
+    other_id: int
+    score: float
+    terms: Mapping[str, float]
+    seq: int
+
+
+@dataclass(frozen=True)
+class Consolidation:
+    """What one run of `consolidate` did.
+
+    Attributes:
+        looked_at: objects that had changed since the last run.
+        merges: in their order.
+        kept_apart: pairs that scored high enough but must be two: seen in one view, or told apart.
+    """
+
+    looked_at: int
+    merges: tuple[Merged, ...]
+    kept_apart: int
+
+
+@dataclass(frozen=True)
+class MergedStore:
+    """What was taken over from another store.
+
+    Attributes:
+        store_id: identity of the other store. confirmed: its confirmed objects.
+        taken: of these, the ones that were not taken over before. views: in which they came.
+        aliases: id there → id here, also of what was taken over before.
+    """
+
+    store_id: str
+    confirmed: int
+    taken: int
+    views: int
+    aliases: Mapping[int, int]
 
 
 class Order(_Word):

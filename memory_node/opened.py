@@ -18,13 +18,12 @@ from memory_node.config import Config
 from memory_node.errors import (
     ClosedError,
     DamagedStoreError,
-    ObjectEndedError,
     StoreBusyError,
     UnknownObjectError,
 )
 from memory_node.locking import FairLock
 from memory_node.model import MemoryObject
-from memory_node.store import objects
+from memory_node.store import identity, objects
 from memory_node.store.database import BUSY_TIMEOUT_MS, Database
 from memory_node.store.session import Session
 
@@ -51,6 +50,7 @@ class OpenStore:
         self._closed = False
         self._session = Session(database, config)
         self._ignored = folded(config.ignored_labels)
+        self._consolidated: tuple[int, int, Config | None] = (0, 0, None)
 
     @classmethod
     def open(
@@ -172,27 +172,31 @@ class OpenStore:
         raise AssertionError('unreachable')
 
     def _object(self, object_id: int) -> MemoryObject:
+        """The object that an id stands for now; of one that was merged, what it became."""
         world = self._session.engine.world
         whole = isinstance(object_id, (int, np.integer)) and not isinstance(object_id, bool)
         valid = whole and 0 < object_id < 2**63
-        row = world.row_of(int(object_id)) if valid else None
+        number = self._session.redirects.final(int(object_id)) if valid else 0
+        row = world.row_of(number) if valid else None
         if row is not None:
             return world.view(row)
-        found = objects.read_object(self._database, int(object_id)) if valid else None
+        found = objects.read_object(self._database, number) if valid else None
         if found is None:
             last = self._session.engine.last_object_id
             raise UnknownObjectError(f'no object has the id {object_id!r}; ids go from 1 to {last}')
         return found
 
     def _row_if_live(self, object_id: int) -> int | None:
-        self._object(object_id)
-        return self._session.engine.world.row_of(int(object_id))
+        return self._session.engine.world.row_of(self._object(object_id).id)
 
     def _live_row(self, object_id: int) -> int:
-        row = self._row_if_live(object_id)
-        if row is None:
-            raise ObjectEndedError(f'object {object_id} has been forgotten')
-        return row
+        """Row of a live object. What was merged into another is refused: changes name that."""
+        self._object(object_id)
+        return identity.live_row(self._session, int(object_id))
+
+    def _held(self, object_id: int) -> list[int]:
+        """Id of the object that an id stands for, and then all ids that became it."""
+        return self._session.redirects.held(self._object(object_id).id)
 
 
 def folded(labels: Iterable[str]) -> frozenset[str]:

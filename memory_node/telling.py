@@ -55,7 +55,11 @@ class Telling(OpenStore):
             self.refusals[problem] += max(1, len(view.detections))
             refused = [Verdict(VerdictKind.REJECTED, None, problem)] * len(view.detections)
             return Commit(tuple(refused), (), session.seq + 1, session.seq, problem)
-        view, recorded = usable_view(view), int(given)
+        return self._commit_view(usable_view(view), int(given))
+
+    def _commit_view(self, view: View, recorded: int) -> Commit:
+        """Judge a view that is fit for it, and put it on disk."""
+        session = self._session
         begun = False
         try:
             with self._database.transaction() as connection:
@@ -245,6 +249,17 @@ class Telling(OpenStore):
         stamp_ns: int | None = None,
     ) -> Commit:
         """Make one edit, in one transaction."""
+        return self._edits(actor, reason, recorded_ns, lambda asked: [prepare(asked)], stamp_ns)
+
+    def _edits(
+        self,
+        actor: str,
+        reason: str,
+        recorded_ns: int | None,
+        prepare: Callable[[Asked], list[Edit]],
+        stamp_ns: int | None = None,
+    ) -> Commit:
+        """Make some edits, in one transaction; none changes nothing."""
         checks.text('actor', actor)
         checks.text('reason', reason)
         if actor == log.PERCEPTION:
@@ -257,12 +272,14 @@ class Telling(OpenStore):
                 session.seq + 1, now if stamp_ns is None else stamp_ns,
                 now if recorded_ns is None else recorded_ns, actor, reason,
             )  # fmt: skip
-            edit = prepare(asked)
-            with self._database.transaction() as connection:
-                _write_edits(connection, [edit])
-            changes = _apply_edits([edit])
-            session.advance(asked.seq)
-            return Commit((), tuple(changes), asked.seq, asked.seq)
+            prepared = prepare(asked)
+            last = session.seq + len(prepared)
+            if prepared:
+                with self._database.transaction() as connection:
+                    _write_edits(connection, prepared)
+            changes = _apply_edits(prepared)
+            session.advance(last)
+            return Commit((), tuple(changes), asked.seq, last)
 
         return self._patiently(commit)
 

@@ -36,7 +36,7 @@ _COUNTS = {
 _NEWEST_OBJECTS = """
     SELECT id, label, state, x, y, z, size_x, size_y, size_z, confidence, observations,
            last_seen_ns, map_id
-    FROM object WHERE state <> 'forgotten' ORDER BY last_seen_ns DESC, id LIMIT ?
+    FROM object WHERE state NOT IN ('forgotten', 'merged') ORDER BY last_seen_ns DESC, id LIMIT ?
 """
 _SPACES = """
     SELECT s.name, s.dimension,
@@ -144,7 +144,7 @@ def _show(
         facts.append(('repaired', f'log lines 1 to {repaired["saved"]} of {repaired["of"]} were '
                                   f'saved from store {repaired["from"] or "unknown"}'))  # fmt: skip
     terminal.facts(facts)
-    live = sum(n for state, n in states.items() if state != 'forgotten')
+    live = sum(n for state, n in states.items() if state not in ('forgotten', 'merged'))
     if rows:
         terminal.table(
             f'objects, last seen first ({len(rows)} of {live})',

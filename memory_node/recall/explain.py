@@ -9,20 +9,34 @@ import json
 from typing import Any
 
 from memory_node.errors import UnknownObjectError
-from memory_node.model import Change, Explanation, MemoryObject, Observation, VerdictKind
+from memory_node.model import (
+    Change,
+    ChangeKind,
+    Explanation,
+    MemoryObject,
+    Observation,
+    VerdictKind,
+)
 from memory_node.store import log
 from memory_node.store.database import Database
+from memory_node.store.session import Session
 
 SHOWN = 50
 """Sightings and changes that an explanation shows; it counts all."""
 
 
-def of_object(database: Database, obj: MemoryObject) -> Explanation:
-    """Why an object is one object, and what it is called and where it lies for."""
-    observations = log.observations_of(database, obj.id, SHOWN)
-    changes = log.newest_changes_of(database, obj.id, SHOWN)
+def of_object(session: Session, obj: MemoryObject, asked_id: int) -> Explanation:
+    """Why an object is one object, and what it is called and where it lies for.
+
+    Args:
+        session: of the store. obj: the object. asked_id: an id that stands for it.
+    """
+    database, held = session.database, session.redirects.held(obj.id)
+    observations = log.observations_of(database, held, SHOWN)
+    changes = log.newest_changes_of(database, held, SHOWN)
     labels = ', '.join(f'{name} {mass:.2f}' for name, mass in obj.labels.items())
-    lines = [
+    lines = [] if asked_id == obj.id else [f'Object {asked_id} was merged into object {obj.id}.']
+    lines += [
         f'Object {obj.id} is {obj.state}; {obj.observations} sightings went to it.',
         f'It is called {obj.label!r} by the evidence: {labels}.',
     ]
@@ -38,12 +52,13 @@ def of_object(database: Database, obj: MemoryObject) -> Explanation:
     return Explanation(tuple(lines), tuple(observations), tuple(changes), settings)
 
 
-def of_observation(database: Database, observation_id: int) -> Explanation:
+def of_observation(session: Session, observation_id: int) -> Explanation:
     """Why a sighting was judged as it was.
 
     Raises:
         UnknownObjectError: there is no observation of this id.
     """
+    database = session.database
     valid = 0 < observation_id < 2**63
     found = log.read_observation(database, observation_id) if valid else None
     if found is None:
@@ -54,6 +69,9 @@ def of_observation(database: Database, observation_id: int) -> Explanation:
         f'{found.verdict}{f" ({found.reason})" if found.reason else ""}.',
         _judged(found, settings),
     ]
+    now = owner_of(session, found)
+    if now is not None and now != found.object_id:
+        lines.append(f'Object {found.object_id} was merged or split since: it is of object {now}.')
     changes = (
         []
         if found.object_id is None
@@ -61,6 +79,17 @@ def of_observation(database: Database, observation_id: int) -> Explanation:
     )
     changes = [c for c in changes if c.stamp_ns == found.stamp_ns]
     return Explanation((*lines, *map(_line, changes)), (found,), tuple(changes), settings)
+
+
+def owner_of(session: Session, observation: Observation) -> int | None:
+    """The object that a sighting is of by now; None: it was rejected."""
+    if observation.object_id is None:
+        return None
+    rows = session.database.rows(
+        'SELECT object_id FROM attribution WHERE observation_id = ? ORDER BY seq DESC LIMIT 1',
+        (observation.id,),
+    )
+    return session.redirects.final(rows[0][0] if rows else observation.object_id)
 
 
 def _judged(o: Observation, settings: dict[str, Any]) -> str:
@@ -85,9 +114,25 @@ def _terms(o: Observation) -> str:
 
 
 def _line(change: Change) -> str:
+    if change.kind in (ChangeKind.MERGED, ChangeKind.SPLIT):
+        return _identity_line(change)
     why = f': {change.reason}' if change.reason else ''
     was = f', before {log.to_json(dict(change.before))}' if change.before else ''
     return f'Line {change.seq}: {change.kind} by {change.actor}{why}{was}.'
+
+
+def _identity_line(change: Change) -> str:
+    said: Any = change.after
+    why = f': {change.reason}' if change.reason else ''
+    by = f'Line {change.seq}: {change.kind} by {change.actor}{why}'
+    if change.kind is ChangeKind.SPLIT:
+        moved = len(said['observations'])
+        return f'{by}; {moved} sightings went to the new object {said["object_id"]}.'
+    scored = ''
+    if 'score' in said:
+        parts = ', '.join(f'{name} {value:.2f}' for name, value in said['terms'].items())
+        scored = f'; scored {said["score"]:.2f} ({parts})'
+    return f'{by}; object {change.object_id} went into object {said["into"]}{scored}.'
 
 
 def _settings(database: Database, view_seq: int) -> dict[str, Any]:

@@ -13,12 +13,10 @@ from memory_node.config import Config
 from memory_node.fusion.world import STATE_CODE, Records, Rows, World
 from memory_node.model import Floats, MemoryObject, Relation, State
 from memory_node.recall.words import label_score
-from memory_node.scene.relations import relations_about
+from memory_node.scene.graph import RelationGraph
 
 _BLOCK = 4096
 _AT_ONCE = 64
-_RELATED = 50
-"""Objects whose relations are found at once."""
 
 
 class Page:
@@ -65,21 +63,30 @@ class Page:
         found: list[int] = self._records['id'].tolist()
         return found
 
-    def relations(self, config: Config) -> Iterator[Relation]:
+    def refresh(self, graph: RelationGraph, config: Config) -> Iterator[int]:
+        """Bring a graph up to date with these objects, and only where they changed.
+
+        Iterate it to its end; breaks may be taken.
+
+        Args:
+            graph: of the page before. config: of the memory.
+        """
+        world = World()
+        world.records, world.count = self._records, len(self)
+        yield from graph.refresh(world, np.arange(len(self)), _Sweep(world), config)
+
+    def relations(self, config: Config, graph: RelationGraph | None = None) -> Iterator[Relation]:
         """Relations between these objects: those of their geometry first, then the stated ones.
 
         Args:
             config: of the memory; says what is near, and what lies on what.
+            graph: brought up to date with these objects; None: all are found anew.
         """
-        world = World()
-        world.records, world.count = self._records, len(self)
-        sweep = _Sweep(world)
-        for first in range(0, len(self), _RELATED):
-            rows = sweep.order[first : first + _RELATED]
-            subjects = set(self._records['id'][rows].tolist())
-            for relation in relations_about(world, sweep, rows, config):
-                if relation.subject_id in subjects:
-                    yield relation
+        if graph is None:
+            graph = RelationGraph()
+            for _ in self.refresh(graph, config):
+                pass
+        yield from graph.relations()
         here = set(self.ids)
         yield from (r for r in self.stated if r.subject_id in here and r.object_id in here)
 

@@ -21,6 +21,7 @@ from memory_node.store.database import Database
 
 _Key = Callable[[Rows], np.ndarray]
 """Gives the value by which each of some places is sorted."""
+ENDED = (State.FORGOTTEN, State.MERGED)
 SEARCHABLE_SHARE = 0.2
 """A label is found while it holds this share of the evidence mass (C19)."""
 
@@ -47,7 +48,7 @@ def checked(query: Query, world: World) -> Query:
             f'seen_since_ns: got {query.seen_since_ns}, expected a time before unseen_since_ns '
             f'{query.unseen_since_ns}'
         )
-    _one_of('states', query.states, [s.value for s in State if s is not State.FORGOTTEN])
+    _one_of('states', query.states, [s.value for s in State if s not in ENDED])
     _one_of('order', [query.order], [o.value for o in Order])
     for label in query.labels:
         checks.text('labels', label)

@@ -17,7 +17,7 @@ from memory_node.errors import InvalidValueError
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, MemoryObject, Query, Relation, Triple, View
 from memory_node.recall.page import Page
-from memory_node.ros import conversions, facts
+from memory_node.ros import conversions, facts, maintaining
 
 SERVICE = 'service'
 PAGE = 100
@@ -55,6 +55,8 @@ def history(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> N
     """~/history."""
     limit = conversions.limit_from_request(request.limit)
     obj = memory.object(request.object_id)
+    if obj.id != request.object_id:
+        response.merged_into = obj.id
     response.object = conversions.object_to_msg(obj)
     response.object.properties = facts.to_msg(memory.properties(obj.id))
     response.observations = [
@@ -217,6 +219,11 @@ def annotate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> 
     _done(desk, commit, response)
 
 
+def maintain(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/maintain."""
+    maintaining.maintain(desk, memory, request, response, request.actor or SERVICE, _now(desk))
+
+
 HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
     'Query': query,
     'History': history,
@@ -228,6 +235,7 @@ HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
     'GetScene': get_scene,
     'Snapshot': snapshot,
     'Annotate': annotate,
+    'Maintain': maintain,
 }
 """Type of the service → what answers it. Its name is that of the type in snake case."""
 

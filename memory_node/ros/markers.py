@@ -37,6 +37,7 @@ from memory_node.model import (
 from memory_node.ros import conversions, qos
 from memory_node.ros.board import SMALL_BATCH, Board, OnProblem, gently
 from memory_node.scene import boxes
+from memory_node.scene.graph import RelationGraph
 
 PERIOD_S = 0.2
 BOXES, LABELS, LINES = 'objects', 'labels', 'relations'
@@ -203,6 +204,7 @@ class Markers(Board):
         self._number = Numbers()
         self._objects: dict[int, MemoryObject] = {}
         self._picture: Picture = {}
+        self._graph = RelationGraph()
         super().__init__(
             node, MarkerArray, '~/markers', qos.markers(), on_problem,
             period_s=PERIOD_S, sighting_period_s=None, lazy=True,
@@ -216,7 +218,9 @@ class Markers(Board):
         after = self._paint(before, ids)
         if settings.marker_relations:
             page = memory.page(ids=self._objects, limit=limit, relations=True)
-            related = gently(page.relations(memory.config), SMALL_BATCH)
+            for _ in gently(page.refresh(self._graph, memory.config), 1):
+                pass
+            related = gently(page.relations(memory.config, self._graph), SMALL_BATCH)
             after |= lines_of(related, self._objects, self._number)
         changed, gone = difference(before, after)
         self._picture = after

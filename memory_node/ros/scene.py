@@ -16,6 +16,7 @@ from memory_node.model import State
 from memory_node.ros import qos
 from memory_node.ros.board import SMALL_BATCH, Board, OnProblem, gently
 from memory_node.ros.handlers import scene_message
+from memory_node.scene.graph import RelationGraph
 
 PERIOD_S = 1.0
 SIGHTING_PERIOD_S = 10.0
@@ -44,6 +45,7 @@ class Scene(Board):
             on_problem: told of what could not be published.
         """
         self._map_frame, self._max_objects = map_frame, max_objects
+        self._graph = RelationGraph()
         super().__init__(
             node, SceneGraph, '~/scene', qos.state(), on_problem,
             period_s=PERIOD_S, sighting_period_s=SIGHTING_PERIOD_S, lazy=False,
@@ -51,7 +53,9 @@ class Scene(Board):
 
     def _messages(self, memory: SpatialMemory, ids: set[int] | None) -> Iterator[Any]:
         page = memory.page(limit=self._max_objects(), states=[State.CONFIRMED], relations=True)
-        relations = page.relations(memory.config)
+        for _ in gently(page.refresh(self._graph, memory.config), 1):
+            pass
+        relations = page.relations(memory.config, self._graph)
         yield scene_message(
             memory.store_id, self._map_frame, page, gently(page), gently(relations, SMALL_BATCH)
         )  # fmt: skip

@@ -18,6 +18,7 @@ from memory_node.fusion.shift import Shift
 from memory_node.fusion.world import World
 from memory_node.store.database import Database
 from memory_node.store.log import to_json
+from memory_node.store.redirects import LAST
 
 HASH_DIGITS = 6
 """The hash covers values rounded to this many digits."""
@@ -61,12 +62,22 @@ _FINDINGS = {
         '(SELECT 1 FROM object WHERE id = l.object_id)'
     ),
     'objects whose sightings are not the observations they were given': (
-        'SELECT id FROM object o WHERE observations <> '
-        "(SELECT count(*) FROM observation WHERE object_id = o.id AND reason <> 'duplicate')"
+        'WITH RECURSIVE step(id, now) AS (SELECT id, id FROM object UNION ALL '
+        'SELECT s.id, r.into_id FROM step s JOIN redirect r ON r.object_id = s.now), '
+        'final AS (SELECT id, now FROM step WHERE now NOT IN (SELECT object_id FROM redirect)), '
+        'owned AS (SELECT f.now AS id, count(*) AS n FROM observation o '
+        f'LEFT JOIN {LAST} a ON a.observation_id = o.id '
+        'JOIN final f ON f.id = coalesce(a.object_id, o.object_id) '
+        "WHERE o.reason <> 'duplicate' GROUP BY f.now) "
+        'SELECT o.id FROM object o LEFT JOIN owned w ON w.id = o.id '
+        "WHERE o.state <> 'merged' AND o.observations <> coalesce(w.n, 0)"
     ),
     'objects whose version is not their last change in kind': (
         'SELECT id FROM object o WHERE version_seq IS NOT (SELECT max(seq) FROM log '
         "WHERE object_id = o.id AND kind NOT IN ('CORRECTED', 'RELATION', 'EVENT'))"
+    ),
+    'merged objects that were merged into none, or the other way round': (
+        "SELECT id FROM object WHERE (state = 'merged') <> (id IN (SELECT object_id FROM redirect))"
     ),
     'forgotten objects without a tombstone that bars': (
         "SELECT id FROM object WHERE state = 'forgotten' AND id NOT IN "

@@ -127,7 +127,7 @@ def restore(session: Session, object_id: int, center: Floats | None, asked: Aske
 
 def set_property(session: Session, object_id: int, key: str, value: Any, asked: Asked) -> Edit:
     """State a fact about an object; the latest value of a key counts (CH-12)."""
-    before = stated.properties_of(session.database, object_id)
+    before = stated.properties_of(session.database, session.redirects.held(object_id))
     was = {'key': key, 'value': before[key]} if key in before else {}
     change = asked.change(ChangeKind.CORRECTED, object_id, was, {'key': key, 'value': value})
     return Edit(change, lambda connection: stated.apply_line(connection, change), _nothing)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -25,6 +25,7 @@ from memory_node.model import (
 )
 from memory_node.scene import boxes
 from memory_node.store.database import Database
+from memory_node.store.redirects import OWNED, listed
 
 INSERT_LOG = f'INSERT INTO log VALUES ({", ".join("?" * 9)})'
 INSERT_VIEW = f'INSERT INTO view VALUES ({", ".join("?" * 14)})'
@@ -148,19 +149,20 @@ def changes_of(
     return [change_from(row) for row in rows]
 
 
-def newest_changes_of(database: Database, object_id: int, limit: int) -> list[Change]:
-    """Read the newest changes of one object, oldest first."""
+def newest_changes_of(database: Database, object_ids: Iterable[int], limit: int) -> list[Change]:
+    """Read the newest changes of some objects, oldest first."""
     rows = database.rows(
-        f'{CHANGE} WHERE object_id = ? ORDER BY seq DESC LIMIT ?', (int(object_id), limit)
+        f'{CHANGE} WHERE object_id IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT ?',
+        (listed(object_ids), limit),
     )
     return [change_from(row) for row in reversed(rows)]
 
 
-def observations_of(database: Database, object_id: int, limit: int) -> list[Observation]:
-    """Read the newest sightings of an object in order of time, oldest first."""
+def observations_of(database: Database, object_ids: Iterable[int], limit: int) -> list[Observation]:
+    """Read the newest sightings of what some ids stand for, in order of time, oldest first."""
     rows = database.rows(
-        f'{_OBSERVATION} WHERE o.object_id = ? ORDER BY v.stamp_ns DESC, o.id DESC LIMIT ?',
-        (int(object_id), limit),
+        f'{_OBSERVATION} WHERE o.id IN ({OWNED}) ORDER BY v.stamp_ns DESC, o.id DESC LIMIT ?2',
+        (listed(object_ids), limit),
     )
     return [_observation(row) for row in reversed(rows)]
 

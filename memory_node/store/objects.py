@@ -39,6 +39,7 @@ PUT_FEATURE = """
     ON CONFLICT (object_id, space) DO UPDATE SET feature = excluded.feature
 """
 _RECORD = 'SELECT id, label, state, map_id, record FROM object'
+LIVE = "state NOT IN ('forgotten', 'merged')"
 _CODE = {word: code for code, word in enumerate(STATE_WORDS)}
 INSERT_LABEL = 'INSERT INTO label VALUES (?, ?)'
 
@@ -145,6 +146,19 @@ def write_record(
     connection.execute(INSERT_VERSION, _version_row(row, change))
 
 
+def insert_record(
+    connection: apsw.Connection,
+    record: Records,
+    more_labels: dict[int, float],
+    world: World,
+    change: Change,
+) -> None:
+    """Write a new object (record: (1,)), and its first version."""
+    row = object_rows(record, {0: more_labels} if more_labels else {}, world, [change.seq])[0]
+    connection.execute(INSERT_OBJECT, row)
+    connection.execute(INSERT_VERSION, _version_row(row, change))
+
+
 def read_object(database: Database, object_id: int) -> MemoryObject | None:
     """Read one object, ended ones too."""
     rows = database.rows(f'SELECT {_COLUMNS} FROM object WHERE id = ?', (object_id,))
@@ -202,7 +216,7 @@ def load_world(database: Database, space: int, dimension: int | None) -> World:
     for number, name in database.rows('SELECT number, name FROM label ORDER BY number'):
         if world.labels.intern(name) != number:
             raise ValueError(f'label {name!r} is not numbered as it was')
-    for batch in database.batches(f"{_RECORD} WHERE state <> 'forgotten' ORDER BY id", size=1024):
+    for batch in database.batches(f'{_RECORD} WHERE {LIVE} ORDER BY id', size=1024):
         records, more = _records(batch, world)
         rows = world.append(records)
         world.more_labels.update((int(rows[place]), masses) for place, masses in more.items())
@@ -220,10 +234,18 @@ def _load_features(database: Database, world: World, space: int) -> None:
         features = np.frombuffer(b''.join(blobs), '<f4').reshape(len(blobs), -1)
         rows = world.rows_of(np.array(ids, dtype=np.int64))
         live = rows >= 0
-        if not live.all():  # some were forgotten
+        if not live.all():  # some have ended
             rows, features = rows[live], features[live]
         world.features.put(rows, features)
         world.records['has_feature'][rows] = True
+
+
+def unpacked(record: bytes, map_id: str, world: World) -> tuple[Records, dict[int, float]]:
+    """A stored record as a record (1,), and its labels beyond the slots."""
+    records, more = unpack([record])
+    records['map'] = world.map_number(map_id)
+    records['half'] = boxes.hull_half(records['size'], records['orientation'])
+    return records, more.get(0, {})
 
 
 def _records(

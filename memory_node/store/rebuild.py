@@ -29,7 +29,7 @@ from memory_node.fusion.verdicts import numbered_changes
 from memory_node.fusion.world import Rows
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
-from memory_node.store import audit, edits, log, objects, stated
+from memory_node.store import audit, edits, identity, log, objects, stated
 from memory_node.store.database import MEMORY, Database
 from memory_node.store.session import FeatureSpace, Session
 
@@ -45,7 +45,7 @@ _OBSERVATIONS = """
 _COUNTS = 'SELECT view_seq, min(id), count(*) FROM observation GROUP BY view_seq'
 DERIVED = (
     'label', 'object', 'object_feature', 'object_version', 'rejection', 'tombstone', 'property',
-    'stated_relation', 'event',
+    'stated_relation', 'event', 'redirect', 'attribution', 'identity_change',
 )  # fmt: skip
 """Tables that follow from log, view and observation."""
 
@@ -92,6 +92,8 @@ class Replay:
         for view, lines in self._groups():
             if view is not None:
                 self._replay_view(view, lines)
+            elif identity.is_first(lines[0]):
+                self._replay_identity(lines)
             else:
                 for line in lines:
                     self._replay_line(line)
@@ -118,6 +120,8 @@ class Replay:
             view, own = None, []
             if line is not None and line.kind is ChangeKind.VIEW:
                 view = line
+            elif line is not None and identity.is_first(line):
+                yield None, [line, *itertools.islice(lines, 1)]
             elif line is not None:
                 yield None, [line]
 
@@ -257,14 +261,34 @@ class Replay:
         edit.apply()
         session.advance(line.seq)
 
+    def _replay_identity(self, lines: list[Change]) -> None:
+        """The two lines of a merge or a split, or of its undoing."""
+        session, line = self._target, lines[0]
+        said: Any = line.after
+        space = self._spaces.get(said['space'], FeatureSpace(0, '', None))
+        if space.id != session.space.id:
+            session.load(space)
+        asked = edits.Asked(line.seq, line.stamp_ns, line.recorded_ns, line.actor, line.reason)
+        try:
+            prepared = identity.replayed(session, line.kind, line.object_id or 0, said, asked)
+        except SpatialMemoryError as error:
+            raise StoreError(f'log line {line.seq}: {error}') from error
+        self._compare(line, [edit.change for edit in prepared], lines)
+        with session.database.transaction() as connection:
+            log.write_lines(connection, lines)
+            for edit in prepared:
+                edit.write(connection)
+        for edit in prepared:
+            edit.apply()
+        session.advance(lines[-1].seq)
+
     @staticmethod
     def _compare(line: Change, mine: list[Change], theirs: list[Change]) -> None:
         ours = [(c.seq, c.kind, c.object_id) for c in mine]
         logged = [(c.seq, c.kind, c.object_id) for c in theirs]
         if ours != logged:
             raise StoreError(
-                f'the view in log line {line.seq} gives {_shown(ours)}, the log says '
-                f'{_shown(logged)}'
+                f'log line {line.seq} gives {_shown(ours)}, the log says {_shown(logged)}'
             )
 
 

@@ -17,6 +17,7 @@ from memory_node.fusion.engine import Engine, Plan
 from memory_node.model import Change, View
 from memory_node.store import audit, kept_out, log, objects
 from memory_node.store.database import Database
+from memory_node.store.redirects import load_redirects
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Session:
     Attributes:
         database: the connection. store_id: identity of the file.
         engine: working set and decisions, as the file has them.
-        space: the feature space in use.
+        space: the feature space in use. redirects: which ids were merged into which.
         notices: what whoever opened it should be told.
         seq, observation_id, newest_ns: last log line, last observation, newest stamp of a view.
     """
@@ -75,6 +76,7 @@ class Session:
         self.seq, object_id, self.observation_id, self.newest_ns = numbers
         world = objects.load_world(database, self.space.id, self.space.dimension)
         self._labels_written = len(world.labels)
+        self.redirects = load_redirects(database)
         world.off_center = config.profile == CHRONOTOPE
         self.engine = Engine(
             world,

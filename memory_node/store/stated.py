@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import apsw
 
 from memory_node.model import Change, ChangeKind, Event, Relation
 from memory_node.store.database import Database
+from memory_node.store.redirects import Redirects
 
 TABLES = ('property', 'stated_relation', 'event')
 
@@ -25,6 +27,16 @@ _PUT_RELATION = """
     ON CONFLICT (subject_id, relation, object_id) DO UPDATE SET seq = excluded.seq,
         stamp_ns = excluded.stamp_ns, actor = excluded.actor
 """
+
+
+_BECAME = """
+    WITH RECURSIVE
+    subjects(id) AS (SELECT ?1 UNION SELECT r.object_id FROM subjects s
+        JOIN redirect r ON r.into_id = s.id),
+    others(id) AS (SELECT ?2 UNION SELECT r.object_id FROM others o
+        JOIN redirect r ON r.into_id = o.id)
+"""
+"""The ids that became the objects ?1 and ?2, and these."""
 
 
 def apply_line(connection: apsw.Connection, change: Change) -> None:
@@ -42,8 +54,9 @@ def apply_line(connection: apsw.Connection, change: Change) -> None:
         ))  # fmt: skip
     elif change.kind is ChangeKind.RELATION:
         connection.execute(
-            'DELETE FROM stated_relation WHERE subject_id = ? AND relation = ? AND object_id = ?',
-            (change.object_id, said['relation'], said['object_id']),
+            f'{_BECAME} DELETE FROM stated_relation WHERE relation = ?3 AND '
+            'subject_id IN (SELECT id FROM subjects) AND object_id IN (SELECT id FROM others)',
+            (change.object_id, said['object_id'], said['relation']),
         )
     elif change.kind is ChangeKind.EVENT:
         connection.execute('INSERT INTO event VALUES (?, ?, ?, ?, ?)', (
@@ -51,38 +64,63 @@ def apply_line(connection: apsw.Connection, change: Change) -> None:
         ))  # fmt: skip
 
 
-def properties_of(database: Database, object_id: int) -> dict[str, Any]:
-    """Read the properties of an object."""
+def properties_of(database: Database, object_ids: Sequence[int]) -> dict[str, Any]:
+    """Read the properties of an object and of what was merged into it.
+
+    Args:
+        database: the file.
+        object_ids: the object first, whose own value of a key counts; of the others, the newest.
+    """
     rows = database.rows(
-        'SELECT key, value FROM property WHERE object_id = ? ORDER BY key', (object_id,)
+        'SELECT key, value FROM property WHERE object_id IN (SELECT value FROM json_each(?1)) '
+        'ORDER BY object_id = ?2, seq',
+        (json.dumps(list(object_ids)), object_ids[0]),
     )
-    return {key: json.loads(value) for key, value in rows}
+    found = {key: json.loads(value) for key, value in rows}
+    return {key: found[key] for key in sorted(found)}
 
 
-def relations_of(database: Database, object_ids: set[int]) -> list[Relation]:
-    """Read the stated relations in which one of the objects takes part and none was forgotten."""
+def relations_of(database: Database, object_ids: set[int], redirects: Redirects) -> list[Relation]:
+    """Read the stated relations in which one of the objects takes part and none has ended.
+
+    What was stated of an object that was merged into another holds of that one.
+    """
     if not object_ids:
         return []
+    about = sorted(object_ids)
+    if len(redirects):
+        about = sorted({i for number in about for i in redirects.held(number)})
     rows = database.rows("""
         WITH about AS (SELECT value AS id FROM json_each(?1))
         SELECT r.subject_id, r.relation, r.object_id FROM stated_relation r
-        JOIN object s ON s.id = r.subject_id JOIN object o ON o.id = r.object_id
-        WHERE (r.subject_id IN about OR r.object_id IN about)
-            AND s.state <> 'forgotten' AND o.state <> 'forgotten'
+        WHERE r.subject_id IN about OR r.object_id IN about
         ORDER BY r.subject_id, r.relation, r.object_id
-    """, (json.dumps(sorted(object_ids)),))  # fmt: skip
-    return [Relation(subject, kind, other, 1.0, stated=True) for subject, kind, other in rows]
+    """, (json.dumps(about),))  # fmt: skip
+    final = redirects.final
+    triples = sorted({(final(subject), kind, final(other)) for subject, kind, other in rows})
+    ends = json.dumps(sorted({i for subject, _, other in triples for i in (subject, other)}))
+    ended = {number for (number,) in database.rows(
+        "SELECT id FROM object WHERE state = 'forgotten' "
+        'AND id IN (SELECT value FROM json_each(?))', (ends,),
+    )} if triples else set()  # fmt: skip
+    return [
+        Relation(subject, kind, other, 1.0, stated=True)
+        for subject, kind, other in triples
+        if subject != other and not {subject, other} & ended
+    ]
 
 
 def events_of(
-    database: Database, kind: str, object_id: int | None, since_ns: int, limit: int
+    database: Database, kind: str, object_ids: Sequence[int] | None, since_ns: int, limit: int
 ) -> list[Event]:
     """Read the newest events that pass, oldest first; an empty kind or None lets all pass."""
+    where = None if object_ids is None else json.dumps(list(object_ids))
     rows = database.rows("""
         SELECT seq, type, object_id, stamp_ns, payload FROM event
-        WHERE (?1 = '' OR type = ?1) AND (?2 IS NULL OR object_id = ?2) AND stamp_ns >= ?3
+        WHERE (?1 = '' OR type = ?1) AND stamp_ns >= ?3
+            AND (?2 IS NULL OR object_id IN (SELECT value FROM json_each(?2)))
         ORDER BY stamp_ns DESC, seq DESC LIMIT ?4
-    """, (kind, object_id, since_ns, limit))  # fmt: skip
+    """, (kind, where, since_ns, limit))  # fmt: skip
     return [
         Event(seq, name, where, stamp_ns, json.loads(payload))
         for seq, name, where, stamp_ns, payload in reversed(rows)

@@ -1,0 +1,106 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""One object put anew, in the file and in the working set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apsw
+import numpy as np
+
+from memory_node.fusion.identity import Belief
+from memory_node.fusion.world import World
+from memory_node.store import objects
+from memory_node.store.edits import Edit
+from memory_node.store.session import Session
+
+
+def read(session: Session, object_id: int) -> Belief:
+    """Read an object, ended ones too."""
+    record, more, feature = objects.read_record(
+        session.database, session.engine.world, object_id, session.space.id
+    )
+    return again(Belief(record, more, feature))
+
+
+def again(belief: Belief) -> Belief:
+    """A belief of the past as of now."""
+    record = belief.record.copy()
+    record['version_center'], record['version_size'] = record['center'], record['size']
+    record['has_feature'] = belief.feature is not None
+    return Belief(record, belief.more, belief.feature)
+
+
+def putting(session: Session, row: int, belief: Belief, change: Any) -> Edit:
+    """Put a live object anew, as a change leaves it."""
+    world, index = session.engine.world, session.engine.index
+
+    def write(connection: apsw.Connection) -> None:
+        objects.write_record(connection, belief.record, belief.more, world, change)
+        _put_feature(connection, session, belief)
+
+    def apply() -> None:
+        world.records[row] = belief.record[0]
+        world.more_labels.pop(row, None)
+        if belief.more:
+            world.more_labels[row] = belief.more
+        if belief.feature is not None:
+            world.features.put(np.array([row]), belief.feature[None])
+        index.update(np.array([row]))
+
+    return Edit(change, write, apply)
+
+
+def put_new(connection: apsw.Connection, session: Session, belief: Belief, change: Any) -> None:
+    """Write a new object."""
+    world = session.engine.world
+    objects.insert_record(connection, belief.record, belief.more, world, change)
+    _put_feature(connection, session, belief)
+
+
+def append(session: Session, belief: Belief) -> None:
+    """Put an object into the working set."""
+    world = session.engine.world
+    rows = world.append(belief.record)
+    if belief.more:
+        world.more_labels[int(rows[0])] = belief.more
+    if belief.feature is not None:
+        world.features.put(rows, belief.feature[None])
+    session.engine.index.add(rows)
+
+
+def _put_feature(connection: apsw.Connection, session: Session, belief: Belief) -> None:
+    if belief.feature is not None:
+        value = belief.feature.astype('<f4').tobytes()
+        connection.execute(objects.PUT_FEATURE, (belief.id, session.space.id, value))
+    else:
+        connection.execute(
+            'DELETE FROM object_feature WHERE object_id = ? AND space = ?',
+            (belief.id, session.space.id),
+        )
+
+
+def said_of(world: World, belief: Belief) -> dict[str, Any]:
+    """An object in a log line, as plain values."""
+    record = belief.record[0]
+    names = world.labels.names
+    return {
+        'label': names[int(record['label'])],
+        'labels': {names[n]: mass for n, mass in belief.masses.items()},
+        'center_m': record['center'].tolist(),
+        'size_m': record['size'].tolist(),
+        'confidence': float(record['confidence']),
+        'observations': belief.count,
+    }
+
+
+def state_of(world: World, belief: Belief) -> str:
+    """The word for its state."""
+    return str(shown(world, belief).state)
+
+
+def shown(world: World, belief: Belief) -> Any:
+    """It in the words of the model."""
+    return world.as_objects(belief.record, {0: belief.more})[0]

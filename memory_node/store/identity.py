@@ -1,0 +1,371 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Merges, splits and their undoing, in the file: each is two log lines and what follows from them.
+
+The first line is of the object that ends or is divided, the second of the one that goes on or is
+new. `change` makes the edits of a line from what it says, for a caller as for a replay.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+import numpy as np
+
+from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError
+from memory_node.fusion import identity
+from memory_node.fusion.identity import Belief, Sighting, belief_of
+from memory_node.fusion.world import STATE_CODE
+from memory_node.model import Change, ChangeKind, State
+from memory_node.store import beliefs, objects, stated
+from memory_node.store.edits import Asked, Edit
+from memory_node.store.packed import pack
+from memory_node.store.redirects import OWNED, listed
+from memory_node.store.session import Session
+from memory_node.store.sightings import parts, sightings
+
+UNDOES = 'undoes'
+_PUT_CHANGE = 'INSERT INTO identity_change VALUES (?, ?, ?, ?, ?, ?, ?, NULL)'
+_CHANGE = """
+    SELECT seq, kind, object_id, other_id, record, feature, space, undone_seq FROM identity_change
+"""
+_SEEN = f"""
+    SELECT min(v.stamp_ns), max(v.stamp_ns) FROM observation o JOIN view v ON v.seq = o.view_seq
+    WHERE o.id IN ({OWNED})
+"""
+
+
+@dataclass(frozen=True)
+class Past:
+    """A merge or split of the past; see the table identity_change."""
+
+    seq: int
+    kind: ChangeKind
+    object_id: int
+    other_id: int
+    before: Belief
+    space: int
+    undone_seq: int | None
+
+
+def merge(
+    session: Session, kept_id: int, other_id: int, asked: Asked,
+    why: Mapping[str, Any] | None = None,
+) -> list[Edit]:  # fmt: skip
+    """Make two live objects one.
+
+    Args:
+        session: of the store. kept_id, other_id: of live objects.
+        asked: who wants it, why and when.
+        why: score and terms, where it was scored.
+    """
+    said = {'into': kept_id, 'space': session.space.id, **(why or {})}
+    return _merge(session, kept_id, other_id, said, asked)
+
+
+def split(session: Session, object_id: int, asked: Asked) -> list[Edit]:
+    """Make a live object two, if its sightings form two groups (CH-27).
+
+    Raises:
+        InvalidValueError: they do not.
+    """
+    found = parts(session, object_id)
+    if found is None:
+        raise InvalidValueError(
+            f'object {object_id}: its sightings do not form two groups of at least '
+            f'{identity.LEAST} whose middles are more than {identity.APART_M:g} m apart'
+        )
+    said = {
+        'object_id': session.engine.last_object_id + 1,
+        'observations': [s.id for s in found[1]],
+        'space': session.space.id,
+    }
+    return _split(session, object_id, said, asked)
+
+
+def undo(session: Session, seq: int, asked: Asked) -> list[Edit]:
+    """Take a merge or a split back.
+
+    Raises:
+        InvalidValueError: the line is no merge or split, or an undo, or was undone already.
+        ObjectEndedError: what it made has ended since.
+    """
+    past = _past(session, seq)
+    if past is None:
+        raise InvalidValueError(f'seq: {_why_not(session, seq)}')
+    if past.undone_seq is not None:
+        raise InvalidValueError(f'seq: line {seq} was undone by line {past.undone_seq} already')
+    said = {UNDOES: past.seq, 'space': session.space.id}
+    if past.kind is ChangeKind.SPLIT:
+        said['into'] = past.object_id
+        return _merge(session, past.object_id, past.other_id, said, asked)
+    return _take_apart(session, past, said, asked)
+
+
+def replayed(
+    session: Session, kind: ChangeKind, object_id: int, said: Any, asked: Asked
+) -> list[Edit]:
+    """The edits of a line of the log.
+
+    Raises:
+        SpatialMemoryError, KeyError: the line does not follow from those before it.
+    """
+    if kind is ChangeKind.MERGED:
+        return _merge(session, said['into'], object_id, said, asked)
+    if kind is ChangeKind.SPLIT:
+        return _split(session, object_id, said, asked)
+    past = _past(session, said[UNDOES])
+    if past is None:
+        raise StoreError(f'log line {asked.seq} undoes line {said[UNDOES]}, which is no merge')
+    return _take_apart(session, past, said, asked)
+
+
+def is_first(line: Change) -> bool:
+    """Whether a log line is the first of the two of a merge, a split, or its undoing."""
+    kind = line.kind
+    undoes = kind is ChangeKind.RESTORED and UNDOES in line.after
+    return undoes or kind in (ChangeKind.MERGED, ChangeKind.SPLIT)
+
+
+def _merge(
+    session: Session, kept_id: int, other_id: int, said: Mapping[str, Any], asked: Asked
+) -> list[Edit]:
+    world = session.engine.world
+    row, other_row = live_row(session, kept_id), live_row(session, other_id)
+    kept, other = belief_of(world, row), belief_of(world, other_row)
+    undone = _past(session, said[UNDOES]) if UNDOES in said else None
+    together = identity.merged(kept, other, world)
+    if undone is not None and _is_untouched(session, undone):
+        together = beliefs.again(undone.before)
+    ended = Belief(other.record.copy(), other.more, other.feature)
+    ended.record['state'] = STATE_CODE[State.MERGED]
+    before = {'state': beliefs.state_of(world, other), **_clashes(session, kept_id, other_id)}
+    first = asked.change(ChangeKind.MERGED, other_id, before, said)
+    first = dataclasses.replace(first, object=beliefs.shown(world, ended))
+    second = _next(asked).change(
+        ChangeKind.UPDATED, kept_id, beliefs.said_of(world, kept), _link(said, first)
+    )
+    second = dataclasses.replace(second, object=beliefs.shown(world, together))
+
+    def write(connection: apsw.Connection) -> None:
+        objects.write_record(connection, ended.record, ended.more, world, first)
+        connection.execute('INSERT INTO redirect VALUES (?, ?, ?)', (other_id, kept_id, first.seq))
+        if UNDOES in said:
+            _mark_undone(connection, said[UNDOES], first.seq)
+            connection.execute('DELETE FROM attribution WHERE seq = ?', (said[UNDOES],))
+        else:
+            _put_past(connection, session, first.seq, ChangeKind.MERGED, kept, other_id)
+
+    def apply() -> None:
+        world.end(other_row)
+        session.engine.index.remove(other_row)
+        session.redirects.put(other_id, kept_id)
+
+    return [Edit(first, write, apply), beliefs.putting(session, row, together, second)]
+
+
+def _split(session: Session, object_id: int, said: Mapping[str, Any], asked: Asked) -> list[Edit]:
+    engine = session.engine
+    world = engine.world
+    row = live_row(session, object_id)
+    whole = belief_of(world, row)
+    new_id, moved = int(said['object_id']), set(said['observations'])
+    if new_id != engine.last_object_id + 1:
+        raise StoreError(f'log line {asked.seq} makes object {new_id}, which is not the next')
+    every = sightings(session, object_id)
+    left = [s for s in every if s.id not in moved]
+    gone = [s for s in every if s.id in moved]
+    if len(gone) != len(moved) or not _counted(left) or not _counted(gone):
+        raise StoreError(f'log line {asked.seq} splits sightings that object {object_id} has not')
+    old = identity.part_of(whole, object_id, left, world)
+    new = identity.part_of(whole, new_id, gone, world)
+    first = asked.change(ChangeKind.SPLIT, object_id, beliefs.said_of(world, whole), said)
+    first = dataclasses.replace(first, object=beliefs.shown(world, old))
+    second = _next(asked).change(ChangeKind.CREATED, new_id, {}, _link(said, first))
+    second = dataclasses.replace(second, object=beliefs.shown(world, new))
+    kept = beliefs.putting(session, row, old, first)
+
+    def write(connection: apsw.Connection) -> None:
+        kept.write(connection)
+        beliefs.put_new(connection, session, new, second)
+        _put_past(connection, session, first.seq, ChangeKind.SPLIT, whole, new_id)
+        connection.executemany(
+            'INSERT INTO attribution VALUES (?, ?, ?)',
+            [(number, first.seq, new_id) for number in sorted(moved)],
+        )
+
+    def apply() -> None:
+        kept.apply()
+        beliefs.append(session, new)
+        engine.last_object_id = new_id
+
+    return [Edit(first, write, apply), Edit(second, _nothing, _nothing)]
+
+
+def _take_apart(session: Session, past: Past, said: Mapping[str, Any], asked: Asked) -> list[Edit]:
+    """Undo a merge: the other comes back as it was, and the one that was kept goes on without."""
+    world = session.engine.world
+    row = live_row(session, past.object_id)
+    later = _later_split(session, past)
+    if later:
+        raise InvalidValueError(
+            f'line {past.seq}: object {past.object_id} was split since; undo line {later} first'
+        )
+    now = belief_of(world, row)
+    back = beliefs.read(session, past.other_id)
+    ended_as = _state_before(session, past)
+    back.record['state'] = STATE_CODE[State(ended_as)]
+    if _is_untouched(session, past):
+        left = beliefs.again(past.before)
+    else:
+        held = set(session.redirects.held(past.object_id))
+        held -= set(session.redirects.held(past.other_id))
+        seen = session.database.rows(_SEEN, (listed(sorted(held)),))[0]
+        left = identity.without(now, back, past.before, (seen[0], seen[1]), world)
+    first = asked.change(ChangeKind.RESTORED, past.other_id, {'state': State.MERGED.value}, said)
+    first = dataclasses.replace(first, object=beliefs.shown(world, back))
+    second = _next(asked).change(
+        ChangeKind.UPDATED, past.object_id, beliefs.said_of(world, now), _link(said, first)
+    )
+    second = dataclasses.replace(second, object=beliefs.shown(world, left))
+
+    def write(connection: apsw.Connection) -> None:
+        objects.write_record(connection, back.record, back.more, world, first)
+        connection.execute('DELETE FROM redirect WHERE object_id = ?', (past.other_id,))
+        _mark_undone(connection, past.seq, first.seq)
+
+    def apply() -> None:
+        beliefs.append(session, back)
+        session.redirects.drop(past.other_id)
+
+    return [Edit(first, write, apply), beliefs.putting(session, row, left, second)]
+
+
+# -- what is read ----------------------------------------------------------------------------------
+
+
+def live_row(session: Session, object_id: int) -> int:
+    """Row of a live object.
+
+    Raises:
+        ObjectEndedError: it has ended; says what it has become.
+    """
+    row = session.engine.world.row_of(object_id)
+    if row is None:
+        raise ObjectEndedError(ended(session, object_id))
+    return row
+
+
+def ended(session: Session, object_id: int) -> str:
+    """What has become of an object that is not live, in words."""
+    final = session.redirects.final(object_id)
+    if final != object_id:
+        return f'object {object_id} was merged into object {final}'
+    return f'object {object_id} has been forgotten'
+
+
+def _past(session: Session, seq: int) -> Past | None:
+    """The merge or split of which a log line is the first or the second."""
+    rows = session.database.rows(f'{_CHANGE} WHERE seq IN (?1, ?1 - 1) ORDER BY seq', (seq,))
+    if not rows:
+        return None
+    number, kind, object_id, other_id, record, feature, space, undone = rows[0]
+    map_id = session.database.rows('SELECT map_id FROM object WHERE id = ?', (object_id,))[0][0]
+    unpacked, more = objects.unpacked(record, map_id, session.engine.world)
+    held = None if feature is None else np.frombuffer(feature, '<f4')
+    before = Belief(unpacked, more, held)
+    return Past(number, ChangeKind(kind), object_id, other_id, before, space, undone)
+
+
+def _why_not(session: Session, seq: int) -> str:
+    rows = session.database.rows(
+        "SELECT kind FROM log WHERE seq = ? AND json_extract(after, '$.undoes') IS NOT NULL",
+        (seq,),
+    )  # fmt: skip
+    if rows:
+        return f'line {seq} is an undo, which cannot be undone: merge or split anew'
+    return f'got {seq}, expected the log line of a merge or split (kind MERGED or SPLIT)'
+
+
+def _later_split(session: Session, past: Past) -> int | None:
+    rows = session.database.rows(
+        "SELECT max(seq) FROM identity_change WHERE kind = 'SPLIT' AND seq > ? AND object_id = ? "
+        'AND undone_seq IS NULL', (past.seq, past.object_id),
+    )  # fmt: skip
+    found: int | None = rows[0][0]
+    return found
+
+
+def _is_untouched(session: Session, past: Past) -> bool:
+    """Whether nothing has been learned of the objects since a merge or split."""
+    merging = past.kind is ChangeKind.MERGED
+    lines = {past.object_id: past.seq + 1 if merging else past.seq}
+    if not merging:
+        lines[past.other_id] = past.seq + 1
+    rows = session.database.rows(
+        'SELECT id, version_seq, observations FROM object WHERE id IN (?, ?)',
+        (past.object_id, past.other_id),
+    )
+    counts = {row[0]: row[2] for row in rows}
+    one, other = counts[past.object_id], counts[past.other_id]
+    same = one == past.before.count + other if merging else one + other == past.before.count
+    same &= past.space == session.space.id
+    return same and all(row[1] == lines.get(row[0], row[1]) for row in rows)
+
+
+def _state_before(session: Session, past: Past) -> str:
+    rows = session.database.rows('SELECT before FROM log WHERE seq = ?', (past.seq,))
+    return str(json.loads(rows[0][0])['state'])
+
+
+def _clashes(session: Session, kept_id: int, other_id: int) -> dict[str, Any]:
+    """Properties of the other that do not count while the two are one, for the log."""
+    held = session.redirects.held
+    mine = stated.properties_of(session.database, held(kept_id))
+    theirs = stated.properties_of(session.database, held(other_id))
+    lost = {k: v for k, v in theirs.items() if k in mine and mine[k] != v}
+    return {'properties': lost} if lost else {}
+
+
+# -- what is written -------------------------------------------------------------------------------
+
+
+def _put_past(
+    connection: apsw.Connection, session: Session, seq: int, kind: ChangeKind, before: Belief,
+    other_id: int,
+) -> None:  # fmt: skip
+    more = {0: before.more} if before.more else {}
+    connection.execute(_PUT_CHANGE, (
+        seq, kind.value, before.id, other_id, pack(before.record, more)[0],
+        session.space.id,
+        None if before.feature is None else before.feature.astype('<f4').tobytes(),
+    ))  # fmt: skip
+
+
+def _mark_undone(connection: apsw.Connection, seq: int, by: int) -> None:
+    connection.execute('UPDATE identity_change SET undone_seq = ? WHERE seq = ?', (by, seq))
+
+
+def _next(asked: Asked) -> Asked:
+    return dataclasses.replace(asked, seq=asked.seq + 1)
+
+
+def _link(said: Mapping[str, Any], first: Any) -> dict[str, Any]:
+    """What the second line says: where the first is, and the other object."""
+    undone = {UNDOES: said[UNDOES]} if UNDOES in said else {}
+    return {'of': first.seq, 'object_id': first.object_id, **undone}
+
+
+def _nothing(*_: Any) -> None:
+    return None
+
+
+def _counted(found: list[Sighting]) -> bool:
+    """Whether any of these is evidence of its own."""
+    return any(not s.double for s in found)
