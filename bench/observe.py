@@ -5,7 +5,8 @@
 
     scripts/env python bench/observe.py --objects 1000 10000 100000 --runs 3 --out observe.json
 
-A world of N objects is swept three times into a store, which is opened again; 100 views warm it up,
+A world of N objects is swept three times into a store, which is opened again (--sweeps 6: a world
+that is known, where the first five features of each thing are kept already); 100 views warm it up,
 then views of 20 detections with 512-d features are timed, in which 5 % of the detections are new
 things. All on one core, durable as `process`. The bare write puts the same rows into the same
 tables with the same transactions, and does nothing else. Each run is a process of its own, which
@@ -74,10 +75,10 @@ class Stream:
         for frame in self.world.sweep():
             yield self._view(frame)
 
-    def after_sweeps(self) -> Stream:
+    def after_sweeps(self, sweeps: int) -> Stream:
         """As it stands after the sweeps, whether they were made now or in an earlier run."""
         self.world.r = np.random.default_rng(11)
-        self.number = SWEEPS * -(-self.known // FRAME)
+        self.number = sweeps * -(-self.known // FRAME)
         return self
 
     def next(self) -> View:
@@ -100,27 +101,27 @@ class Stream:
         return as_view(frame, self.number)
 
 
-def prepare(objects: int, path: Path) -> None:
+def prepare(objects: int, path: Path, sweeps: int) -> None:
     """Sweep the world into a new store."""
     stream = Stream(objects)
     unfinished = path.with_suffix('.new')
     for old in path.parent.glob(f'{unfinished.name}*'):
         old.unlink()
-    total = SWEEPS * -(-objects // FRAME)
-    sweeps = (view for _ in range(SWEEPS) for view in stream.sweep())
+    total = sweeps * -(-objects // FRAME)
+    views = (view for _ in range(sweeps) for view in stream.sweep())
     with SpatialMemory.open(str(unfinished), Config(max_age_s=0.0)) as memory:
-        for view in track(sweeps, f'{objects:,} objects', total, console=Console(stderr=True)):
+        for view in track(views, f'{objects:,} objects', total, console=Console(stderr=True)):
             memory.observe(view)
     unfinished.rename(path)
 
 
-def measure(objects: int, views: int, swept: Path, folder: Path) -> dict[str, Any]:
+def measure(objects: int, views: int, sweeps: int, swept: Path, folder: Path) -> dict[str, Any]:
     """All figures of one run."""
     path = folder / f'observe_{objects}.db'
     shutil.copyfile(swept, path)
     os.sync()
     config = Config(max_age_s=0.0)
-    stream = Stream(objects).after_sweeps()
+    stream = Stream(objects).after_sweeps(sweeps)
     memory = SpatialMemory.open(str(path), config)
     for _ in range(WARM_UP):
         memory.observe(stream.next())
@@ -248,6 +249,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--objects', type=int, nargs='+', default=[1000, 10000])
     parser.add_argument('--views', type=int, default=1000)
+    parser.add_argument('--sweeps', type=int, default=SWEEPS, help='how often all was seen before')
     parser.add_argument('--runs', type=int, default=1, help='runs of each size')
     parser.add_argument('--keep', type=Path, metavar='DIR', help='keep and reuse the swept stores')
     parser.add_argument('--prepare', action='store_true', help='with --keep: only sweep')
@@ -258,23 +260,30 @@ def main() -> None:
     if a.cell:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
         with tempfile.TemporaryDirectory() as folder:
-            json.dump(measure(a.cell, a.views, swept(a.keep, a.cell), Path(folder)), sys.stdout)
+            store = swept(a.keep, a.cell, a.sweeps)
+            json.dump(measure(a.cell, a.views, a.sweeps, store, Path(folder)), sys.stdout)
         return
     with tempfile.TemporaryDirectory() as folder:
         keep = a.keep or Path(folder)
         keep.mkdir(parents=True, exist_ok=True)
         for objects in a.objects:
-            if not swept(keep, objects).exists():
-                prepare(objects, swept(keep, objects))
+            store = swept(keep, objects, a.sweeps)
+            if not store.exists():
+                prepare(objects, store, a.sweeps)
         if a.prepare:
             return
-        runs = {n: [run(n, a.views, keep) for _ in range(a.runs)] for n in a.objects}
+        runs = {n: [run(n, a.views, a.sweeps, keep) for _ in range(a.runs)] for n in a.objects}
     results = [middle(of_size) for of_size in runs.values()]
     console = Console(width=100)
     console.print(table(results))
-    console.print(f'{machine()}, one core; runs: {a.runs}')
+    console.print(f'{machine()}, one core; sweeps: {a.sweeps}, runs: {a.runs}')
     if a.out:
-        told = {'machine': machine(), 'median': results, 'runs': list(runs.values())}
+        told = {
+            'machine': machine(),
+            'sweeps': a.sweeps,
+            'median': results,
+            'runs': list(runs.values()),
+        }
         a.out.write_text(json.dumps(told, indent=1) + '\n')
     if a.plot:
         a.plot.write_text(growth(results))
@@ -291,14 +300,17 @@ def machine() -> str:
     return f'{os.cpu_count()} cores of {processor}, {software}'
 
 
-def swept(folder: Path, objects: int) -> Path:
+def swept(folder: Path, objects: int, sweeps: int) -> Path:
     """Where the store of so many objects is kept."""
-    return folder / f'swept_{objects}.db'
+    return folder / f'swept_{objects}_{sweeps}.db'
 
 
-def run(objects: int, views: int, keep: Path) -> dict[str, Any]:
+def run(objects: int, views: int, sweeps: int, keep: Path) -> dict[str, Any]:
     """One run in a process of its own."""
-    command = [sys.executable, __file__, '--cell', str(objects), '--views', str(views)]
+    command = [
+        sys.executable, __file__, '--cell', str(objects), '--views', str(views),
+        '--sweeps', str(sweeps),
+    ]  # fmt: skip
     done = subprocess.run([*command, '--keep', str(keep)], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
