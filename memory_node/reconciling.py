@@ -16,6 +16,7 @@ from memory_node import checks
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.identity import LEAST, Likeness, alike
+from memory_node.fusion.noise import believed
 from memory_node.model import Commit, Consolidation, Merged, MergedStore, View
 from memory_node.store import identity, merging, sightings
 from memory_node.store.edits import Asked, Edit
@@ -211,10 +212,7 @@ class Reconciling(Telling):
 
     def _sigma_m(self) -> float:
         """Position noise by which objects are compared: that of the best sensor there is."""
-        config, learned = self.config, self._session.engine.noise_m.values()
-        if config.profile == CHRONOTOPE or not config.learn_noise:
-            return config.position_sigma_m
-        return max(config.position_sigma_m, min(learned, default=0.0))
+        return believed(min(self._session.engine.noise_m.values(), default=0.0), self.config)
 
     def _merge_if_one(self, pair: Likeness, actor: str, recorded_ns: int | None) -> Commit | None:
         """Merge a pair, unless it has changed since it was scored, or must be two things."""

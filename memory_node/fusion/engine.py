@@ -21,7 +21,7 @@ from memory_node.fusion.doubles import doubles
 from memory_node.fusion.intake import Evidence, Intake, take_in
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, look_of
-from memory_node.fusion.noise import learned
+from memory_node.fusion.noise import believed, learned
 from memory_node.fusion.rejections import Rejection, Rejections
 from memory_node.fusion.shift import Shift, located_in, no_shift
 from memory_node.fusion.tombstones import Tombstone, Tombstones
@@ -106,7 +106,7 @@ class Engine:
             config: settings. ignored: case-folded labels to leave out.
             space: name of the feature space in use; empty: unnamed, so any will do.
         """
-        sigma_m = self._sigma_m(view.sensor, config)
+        sigma_m = believed(self.noise_m.get(view.sensor, 0.0), config)
         intake = take_in(
             view.detections, self.world.features.dim, sigma_m, ignored,
             foreign=bool(space and view.feature_space and space != view.feature_space),
@@ -138,12 +138,6 @@ class Engine:
         return self._plan(
             intake, label, judgement, stones, [update], look, config, located.shift, noise_m
         )
-
-    def _sigma_m(self, sensor: str, config: Config) -> float:
-        """Position noise of a detection of this sensor that brings no covariance."""
-        if config.profile == CHRONOTOPE or not config.learn_noise:
-            return config.position_sigma_m
-        return max(config.position_sigma_m, self.noise_m.get(sensor, 0.0))
 
     def apply(self, plan: Plan, sensor: str = '') -> None:
         """Make a plan so."""

@@ -20,6 +20,7 @@ from memory_node.config import Config
 from memory_node.fusion.arbiter import DIGITS, TERMS, find_pairs
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.intake import Evidence
+from memory_node.fusion.update import CONFIDENCE_GAIN, put_hull
 from memory_node.fusion.world import LABEL_SLOTS, STATE_CODE, Features, Records, Rows, World
 from memory_node.model import IDENTITY, Floats, State
 from memory_node.scene import boxes
@@ -91,7 +92,7 @@ def merged(kept: Belief, other: Belief, world: World) -> Belief:
         total[label] = total.get(label, 0.0) + mass
     more = _put_labels(record, total, world)
     feature = _mean_feature(kept.feature, other.feature, share)
-    return _finished(Belief(record, more, feature))
+    return finished(Belief(record, more, feature))
 
 
 def without(now: Belief, other: Belief, before: Belief, seen_ns: tuple[int, int],
@@ -118,10 +119,11 @@ def without(now: Belief, other: Belief, before: Belief, seen_ns: tuple[int, int]
         total[label] = total.get(label, 0.0) - mass
     held = {label: mass for label, mass in total.items() if mass > 0.1**DIGITS}
     more = _put_labels(record, held or before.masses, world)
-    return _finished(dataclasses.replace(now, record=record, more=more))
+    return finished(dataclasses.replace(now, record=record, more=more))
 
 
-def _finished(belief: Belief) -> Belief:
+def finished(belief: Belief) -> Belief:
+    """A belief as of a version that is about to be written."""
     record = belief.record
     record['has_feature'] = belief.feature is not None
     record['version_center'], record['version_size'] = record['center'], record['size']
@@ -149,13 +151,7 @@ def _unite_hulls(record: Records, other: Records, share: float) -> None:
     low = np.minimum(record['hull_center'] - record['half'], other['hull_center'] - other['half'])
     high = np.maximum(record['hull_center'] + record['half'], other['hull_center'] + other['half'])
     record['center'] += share * (other['center'] - record['center'])
-    _put_hull(record, low, high)
-
-
-def _put_hull(record: Records, low: Floats, high: Floats) -> None:
-    record['hull_center'], record['size'] = (low + high) * 0.5, high - low
-    record['half'] = (high - low) * 0.5
-    record['orientation'], record['oriented'] = IDENTITY, False
+    put_hull(record, low, high)
 
 
 def _put_labels(record: Records, total: dict[int, float], world: World) -> dict[int, float]:
@@ -296,7 +292,7 @@ def part_of(parent: Belief, number: int, sightings: Sequence[Sighting], world: W
     if world.off_center:
         half = box[:, 3:] * 0.5
         low, high = box[:, :3] - half, box[:, :3] + half
-        _put_hull(record, low.min(axis=0), high.max(axis=0))
+        put_hull(record, low.min(axis=0), high.max(axis=0))
     else:
         known = box[box[:, 3:].any(axis=1), 3:]
         record['size'] = _mean(known) if len(known) else 0.0
@@ -305,7 +301,7 @@ def part_of(parent: Belief, number: int, sightings: Sequence[Sighting], world: W
         record['half'] = boxes.hull_half(record['size'], record['orientation'])
     confidence, total = by_time[0].score, dict[int, float]()
     for k, sighting in enumerate(by_time):
-        confidence += (1.0 - confidence) * sighting.score * 0.5 if k else 0.0
+        confidence += (1.0 - confidence) * sighting.score * CONFIDENCE_GAIN if k else 0.0
         for label, mass in sighting.masses.items():
             total[label] = total.get(label, 0.0) + mass
     newest = by_time[-1]
@@ -316,7 +312,7 @@ def part_of(parent: Belief, number: int, sightings: Sequence[Sighting], world: W
     record['look_position'], record['look_axis'] = newest.look
     record['first_seen_ns'], record['last_seen_ns'] = by_time[0].stamp_ns, newest.stamp_ns
     more = _put_labels(record, total, world)
-    return _finished(Belief(record, more, _part_feature(parent, sightings)))
+    return finished(Belief(record, more, _part_feature(parent, sightings)))
 
 
 def _part_feature(parent: Belief, sightings: Sequence[Sighting]) -> Features | None:

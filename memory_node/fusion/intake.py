@@ -93,11 +93,14 @@ class Evidence:
         variance = float(np.asarray(localization_cov, dtype=np.float64).diagonal()[:3].max())
         if not variance > 0:
             return self
-        return dataclasses.replace(self, sigma=np.sqrt(self.sigma * self.sigma + variance))
+        return self._with_variance(variance)
 
     def noisier(self, believed_m: float, known_m: float) -> Evidence:
         """The same, where no covariance was given, with another noise of the sensor."""
         more = np.where(np.isnan(self.cov[:, 0]), known_m**2 - believed_m**2, 0.0)
+        return self._with_variance(more)
+
+    def _with_variance(self, more: Any) -> Evidence:
         return dataclasses.replace(self, sigma=np.sqrt(self.sigma * self.sigma + more))
 
     def moved_by(self, vector: Floats) -> Evidence:

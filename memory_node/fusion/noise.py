@@ -4,7 +4,7 @@
 """How noisy are the positions of a sensor that does not say so? Learned from what it sees again.
 
 A detection is compared with the nearest object of its label. The squares of these distances are
-averaged over the last few dozen detections, each bounded by what is believed so far: a thing that
+averaged over the last dozen or so detections, each bounded by what is believed so far: a thing that
 was moved, or a neighbour taken for it, counts little.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memory_node.config import CHRONOTOPE, Config
 from memory_node.fusion.arbiter import Pairs
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.world import World
@@ -24,6 +25,13 @@ BOUND_M = 0.05
 LEAST_FOR_MEAN = 3
 STEP_M = 1e-3
 """Learned values are rounded to this, so that they are written as they are used."""
+
+
+def believed(learned_m: float, c: Config) -> float:
+    """Position noise of a detection without a covariance, of a sensor of which that is learned."""
+    if c.profile == CHRONOTOPE or not c.learn_noise:
+        return c.position_sigma_m
+    return max(c.position_sigma_m, learned_m)
 
 
 def learned(

@@ -159,16 +159,17 @@ def by_vote(
         return None
     away = evidence.center[place] - r['center'][row]
     gap = np.abs(away[:, None] - away[None]).max(axis=2)
-    close = gap <= _tolerance(evidence, place)[None]
+    tolerance, size = _tolerance(evidence, place), boxes.largest(np.abs(away))
+    close = gap <= tolerance[None]
     starts = np.flatnonzero(np.diff(place, prepend=-1))
     votes = np.logical_or.reduceat(close, starts, axis=1).sum(axis=1)
-    still = np.logical_or.reduceat(np.abs(away).max(axis=1) <= _tolerance(evidence, place), starts)
+    still = np.logical_or.reduceat(size <= tolerance, starts)
     most = int(votes.max())
     if most < max(LEAST_THINGS, SHARE * comparable) or most <= still.sum():
         return None
     best = np.flatnonzero(votes == most)
-    size = np.round(np.abs(away[best]).max(axis=1), DIGITS)
-    winner = int(best[np.lexsort([row[best], place[best], size])[0]])
+    smallest = np.lexsort([row[best], place[best], size[best].round(DIGITS)])[0]
+    winner = int(best[smallest])
     if len(set(label[place[close[winner]]].tolist())) < LEAST_KINDS:
         return None
     vector = _significant(away[close[winner]], c)

@@ -274,10 +274,14 @@ def _unite_boxes(old: Records, evidence: Evidence, matched: Rows, weight: Floats
     low = np.minimum(old['hull_center'] - old['half'], seen - seen_half)
     high = np.maximum(old['hull_center'] + old['half'], seen + seen_half)
     old['center'] += weight[:, None] * (seen - old['center'])
-    old['hull_center'] = (low + high) * 0.5
-    old['size'] = high - low
-    old['half'] = (high - low) * 0.5
-    old['orientation'], old['oriented'] = IDENTITY, False
+    put_hull(old, low, high)
+
+
+def put_hull(records: Records, low: Floats, high: Floats) -> None:
+    """Chronotope: the box of a record is its hull, turned nowhere; two corners, (N, 3) or (3,)."""
+    records['hull_center'], records['size'] = (low + high) * 0.5, high - low
+    records['half'] = (high - low) * 0.5
+    records['orientation'], records['oriented'] = IDENTITY, False
 
 
 def _add_labels(

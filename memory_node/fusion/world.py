@@ -191,7 +191,7 @@ class World:
         first, end = self.count, self.count + len(records)
         rows = np.arange(first, end)
         self._reserve(end, int(records['id'].max(initial=0)) + 1)
-        self.records.view(_RAW)[first:end] = np.ascontiguousarray(records).view(_RAW)
+        self.put(rows, records)
         self.alive[first:end] = True
         self._row_of_id[records['id']] = rows
         self.count = end

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import apsw
 import numpy as np
 
-from memory_node.fusion.identity import Belief
+from memory_node.fusion.identity import Belief, finished
 from memory_node.fusion.world import World
 from memory_node.store import objects
 from memory_node.store.edits import Edit
@@ -22,15 +23,12 @@ def read(session: Session, object_id: int) -> Belief:
     record, more, feature = objects.read_record(
         session.database, session.engine.world, object_id, session.space.id
     )
-    return again(Belief(record, more, feature))
+    return finished(Belief(record, more, feature))
 
 
 def again(belief: Belief) -> Belief:
     """A belief of the past as of now."""
-    record = belief.record.copy()
-    record['version_center'], record['version_size'] = record['center'], record['size']
-    record['has_feature'] = belief.feature is not None
-    return Belief(record, belief.more, belief.feature)
+    return finished(dataclasses.replace(belief, record=belief.record.copy()))
 
 
 def putting(session: Session, row: int, belief: Belief, change: Any) -> Edit:
@@ -56,7 +54,7 @@ def putting(session: Session, row: int, belief: Belief, change: Any) -> Edit:
 def put_new(connection: apsw.Connection, session: Session, belief: Belief, change: Any) -> None:
     """Write a new object."""
     world = session.engine.world
-    objects.insert_record(connection, belief.record, belief.more, world, change)
+    objects.write_record(connection, belief.record, belief.more, world, change, new=True)
     _put_feature(connection, session, belief)
 
 

@@ -139,23 +139,11 @@ def write_record(
     more_labels: dict[int, float],
     world: World,
     change: Change,
+    new: bool = False,
 ) -> None:
-    """Write one object as a change leaves it (record: (1,)), and the version that this makes."""
+    """Write one object as a change leaves or makes it (record: (1,)), and the version of that."""
     row = object_rows(record, {0: more_labels}, world, [change.seq])[0]
-    connection.execute(UPDATE_OBJECT, row)
-    connection.execute(INSERT_VERSION, _version_row(row, change))
-
-
-def insert_record(
-    connection: apsw.Connection,
-    record: Records,
-    more_labels: dict[int, float],
-    world: World,
-    change: Change,
-) -> None:
-    """Write a new object (record: (1,)), and its first version."""
-    row = object_rows(record, {0: more_labels} if more_labels else {}, world, [change.seq])[0]
-    connection.execute(INSERT_OBJECT, row)
+    connection.execute(INSERT_OBJECT if new else UPDATE_OBJECT, row)
     connection.execute(INSERT_VERSION, _version_row(row, change))
 
 
