@@ -45,7 +45,8 @@ def learned(
         pairs: its candidates.
         least_m: the noise is never believed to be less.
     """
-    held = pairs.nearest_of_kind
+    held = pairs.nearest_of_kind(len(evidence))
+    held = held[held >= 0]
     held = held[np.isnan(evidence.cov[pairs.place[held], 0])]
     seen = world.records['observations'][pairs.row[held]]
     if not len(held):

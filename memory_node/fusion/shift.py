@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from memory_node.config import Config
-from memory_node.fusion.arbiter import DIGITS, FEATURE, Pairs, find_pairs
+from memory_node.fusion import scoring
+from memory_node.fusion.arbiter import DIGITS, Pairs, find_pairs
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
@@ -121,12 +122,14 @@ def by_candidates(
         (3,) metres; zero where they lie as remembered; None: too few agree to tell.
     """
     n = len(evidence)
-    nearest = pairs.nearest_of_kind
-    nearest = nearest[~(pairs.terms[nearest, FEATURE] < LIKE_COSINE)]
-    if len(nearest) < LEAST_THINGS or len(nearest) < SHARE * n:
+    away, place = np.empty((n, 3)), np.empty(n, np.int64)
+    count = scoring.displacements(
+        evidence.center, pairs.row, pairs.nearest_of_kind(n), pairs.terms, LIKE_COSINE,
+        world.records, away, place,
+    )  # fmt: skip
+    if count < LEAST_THINGS or count < SHARE * n:
         return None
-    place = pairs.place[nearest]
-    away = evidence.center[place] - world.records['center'][pairs.row[nearest]]
+    away, place = away[:count], place[:count]
     tolerance = _tolerance(evidence, place)
     agrees = boxes.largest(np.abs(away)) <= tolerance
     if not _are_most(agrees, n):

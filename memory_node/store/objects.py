@@ -265,5 +265,5 @@ def look_geometry(pose: bytes | None) -> tuple[Floats, Floats]:
     """Position and viewing direction of a stored sensor pose; NaN where it was unknown."""
     if pose is None:
         return np.full(3, np.nan), np.full(3, np.nan)
-    values = np.frombuffer(pose, '<f8')
+    values = np.frombuffer(pose, '<f8').copy()  # what stands in the file cannot be written to
     return values[:3], boxes.optical_axis(values[None, 3:])[0]
