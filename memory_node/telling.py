@@ -276,7 +276,9 @@ class Telling(OpenStore):
             last = session.seq + len(prepared)
             if prepared:
                 with self._database.transaction() as connection:
+                    session.settle(connection)
                     _write_edits(connection, prepared)
+                session.settled()
             changes = _apply_edits(prepared)
             session.advance(last)
             return Commit((), tuple(changes), asked.seq, last)

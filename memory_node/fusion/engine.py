@@ -68,6 +68,15 @@ class Plan:
     refused: dict[int, str] = field(default_factory=dict)
     applied: bool = False
 
+    @property
+    def featured(self) -> list[int]:
+        """Objects whose feature it changes."""
+        return [
+            number
+            for update in self.updates
+            for number in update.after['id'][update.feature_place].tolist()
+        ]
+
     @cached_property
     def kinds(self) -> list[VerdictKind]:
         """The verdict of each accepted detection."""

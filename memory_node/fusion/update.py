@@ -157,6 +157,11 @@ def _born(
     new['state'] = TENTATIVE
 
 
+def share(observations: int, blend: float) -> float:
+    """Share of a new sighting beside so many: the running mean at first, `blend` later."""
+    return max(blend, 1.0 / (observations + 1.0))
+
+
 def _weights(
     before: Records, matched: Rows, evidence: Evidence, look: Look, c: Config
 ) -> tuple[Floats, boxes.Bools]:

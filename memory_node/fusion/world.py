@@ -116,6 +116,9 @@ class FeatureTable:
             feature: (n, dim) of the detections. has: (n,) whether there is one.
             place, row: (P,) the pairs. records: (rows,) OBJECT. terms: (P, 4).
         """
+        if self.dim is None or feature.shape[1] != self.dim:  # nothing can be compared
+            terms[:, 2] = np.nan
+            return
         held = records['has_feature'].view(np.uint8)
         features.feature_terms(
             feature, has.view(np.uint8), place, row, held, self._chunks, _CHUNK, terms

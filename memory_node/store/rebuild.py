@@ -29,7 +29,7 @@ from memory_node.fusion.verdicts import numbered_changes
 from memory_node.fusion.world import Rows
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
-from memory_node.store import audit, edits, identity, log, objects, stated
+from memory_node.store import audit, edits, features, identity, log, objects, stated
 from memory_node.store.database import MEMORY, Database
 from memory_node.store.session import FeatureSpace, Session
 
@@ -100,6 +100,7 @@ class Replay:
             self.seq = self._target.seq
             if self._progress is not None:
                 self._progress(self.seq)
+        self._target.finish()
 
     def _groups(self) -> Iterator[tuple[Change | None, list[Change]]]:
         """Each view with the changes that perception made of it; other lines alone."""
@@ -168,6 +169,7 @@ class Replay:
         if config != session.config:
             session.use(config)
         if anew or space.id != session.space.id:
+            session.finish()
             session.load(space)
 
     def _plan(self, rows: list[tuple[Any, ...]], look: Look, config: Config) -> Plan:
@@ -256,8 +258,10 @@ class Replay:
         else:
             raise StoreError(f'log line {line.seq} of kind {line.kind} belongs to no view')
         with session.database.transaction() as connection:
+            session.settle(connection)
             log.write_lines(connection, [line])
             edit.write(connection)
+        session.settled()
         edit.apply()
         session.advance(line.seq)
 
@@ -267,6 +271,7 @@ class Replay:
         said: Any = line.after
         space = self._spaces.get(said['space'], FeatureSpace(0, '', None))
         if space.id != session.space.id:
+            session.finish()
             session.load(space)
         asked = edits.Asked(line.seq, line.stamp_ns, line.recorded_ns, line.actor, line.reason)
         try:
@@ -275,9 +280,11 @@ class Replay:
             raise StoreError(f'log line {line.seq}: {error}') from error
         self._compare(line, [edit.change for edit in prepared], lines)
         with session.database.transaction() as connection:
+            session.settle(connection)
             log.write_lines(connection, lines)
             for edit in prepared:
                 edit.write(connection)
+        session.settled()
         for edit in prepared:
             edit.apply()
         session.advance(lines[-1].seq)
@@ -389,7 +396,10 @@ def _differences(fresh: Database, source: Database) -> list[str]:
     for table in DERIVED:
         order = '1' if table == 'label' else '1, 2, 3'
         question = f'SELECT * FROM {table} ORDER BY {order}'
-        mine, theirs = fresh.rows(question), source.rows(question)
+        mine, theirs = (
+            features.all_rows(d) if table == 'object_feature' else d.rows(question)
+            for d in (fresh, source)
+        )
         if mine != theirs:
             found.append(f'{table} is not what the log gives: {_first_difference(mine, theirs)}')
     return found
@@ -428,6 +438,8 @@ def put_derived(connection: apsw.Connection, source: Database) -> None:
         if rows:
             marks = ', '.join('?' * len(rows[0]))
             connection.executemany(f'INSERT INTO {table} VALUES ({marks})', rows)
+    [(last,)] = source.rows('SELECT coalesce(max(id), 0) FROM observation')
+    features.put_mark(connection, last)
 
 
 def _view_of(line: Change, row: tuple[Any, ...]) -> View:

@@ -19,6 +19,7 @@ from views import FORWARD, SECOND, seen, view
 from memory_node import Change, Config, Detection, MemoryObject, Pose, SpatialMemory, View
 from memory_node.fusion.update import as_stored
 from memory_node.model import ChangeKind, State, VerdictKind
+from memory_node.store.features import all_rows
 
 LAST_STAMP = 1000.0
 LARGE = {'size_m': (1.0, 1.0, 1.0), 'feature': (1.0, 0.0)}
@@ -39,9 +40,7 @@ def sight(memory: SpatialMemory, detection: Detection, stamp_s: float, **more: A
 
 
 def feature_of(memory: SpatialMemory, object_id: int = 1) -> np.ndarray:
-    [(blob,)] = memory._database.rows(
-        'SELECT feature FROM object_feature WHERE object_id = ?', (object_id,)
-    )
+    [blob] = [blob for number, _, blob in all_rows(memory._database) if number == object_id]
     return np.frombuffer(blob, np.float32)
 
 
