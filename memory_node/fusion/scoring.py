@@ -277,6 +277,91 @@ def displacements(
     return count
 
 
+def agreement(
+    away: cython.double[:, ::1],
+    place: cython.longlong[::1],
+    sigma: cython.double[::1],
+    sigmas: cython.double,
+    middle: cython.double[::1],
+    agrees: cython.uchar[::1],
+) -> cython.Py_ssize_t:
+    """Which displacements lie within so many sigmas of a vector along every axis.
+
+    Args:
+        away: (m, 3). place: (m,) detections. sigma: (n,) metres. middle: (3,).
+        agrees: (m,) written.
+
+    Returns:
+        How many.
+    """
+    count: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    for i in range(place.shape[0]):
+        reach: cython.double = sigmas * sigma[place[i]]
+        close: cython.bint = True
+        for j in range(3):
+            if not fabs(away[i, j] - middle[j]) <= reach:
+                close = False
+        agrees[i] = close
+        count += close
+    return count
+
+
+def spread(
+    center: cython.double[:, ::1],
+    cov: cython.double[:, ::1],
+    row: cython.longlong[::1],
+    nearest: cython.longlong[::1],
+    records: Any,
+    bound: cython.double,
+    least_for_mean: cython.Py_ssize_t,
+) -> tuple[int, float]:
+    """Mean square, per axis, of how far detections are from the nearest object of their kind.
+
+    What all share is taken away first, where there are enough of them: it is no noise.
+
+    Args:
+        center: (n, 3). cov: (n, 9), of those whose first value is NaN. row: of the pairs.
+        nearest: (n,) pair of each detection, -1: none. records: (rows,) OBJECT.
+        bound: each square counts for so much at most.
+
+    Returns:
+        Of how many detections, and the mean.
+    """
+    there: cython.double[:, :] = records['center']
+    seen: cython.longlong[:] = records['observations']
+    away: cython.double[:, ::1] = np.empty((nearest.shape[0], 3))
+    share: cython.double[::1] = np.empty(nearest.shape[0])
+    count: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    for i in range(nearest.shape[0]):
+        if nearest[i] < 0 or cov[i, 0] == cov[i, 0]:
+            continue
+        k: cython.Py_ssize_t = row[nearest[i]]
+        share[count] = 3.0 * (1.0 + 1.0 / float(seen[k]))
+        for j in range(3):
+            away[count, j] = center[i, j] - there[k, j]
+        count += 1
+    total: cython.double = 0.0
+    if count >= least_for_mean:
+        factor: cython.double = sqrt(count / (count - 1.0))
+        for j in range(3):
+            mean: cython.double = 0.0
+            for i in range(count):
+                mean += away[i, j]
+            mean /= count
+            for i in range(count):
+                away[i, j] = (away[i, j] - mean) * factor
+    for i in range(count):
+        square: cython.double = (
+            away[i, 0] * away[i, 0] + away[i, 1] * away[i, 1] + away[i, 2] * away[i, 2]
+        )
+        total += min(square / share[i], bound)
+    return count, total / max(count, 1)
+
+
 def close_boxes(
     center: cython.double[:, ::1], half: cython.double[:, ::1], label: cython.int[::1]
 ) -> list[Any]:

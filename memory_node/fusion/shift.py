@@ -130,18 +130,15 @@ def by_candidates(
     if count < LEAST_THINGS or count < SHARE * n:
         return None
     away, place = away[:count], place[:count]
-    tolerance = _tolerance(evidence, place)
-    agrees = boxes.largest(np.abs(away)) <= tolerance
-    if not _are_most(agrees, n):
+    agrees, least = np.empty(count, bool), max(LEAST_THINGS, SHARE * n)
+    within = evidence.sigma, SIGMAS * 1.2
+    if scoring.agreement(away, place, *within, np.zeros(3), agrees.view(np.uint8)) < least:
         middle = np.sort(away, axis=0)[(len(away) - 1) // 2]
-        agrees = boxes.largest(np.abs(away - middle)) <= tolerance
+        if scoring.agreement(away, place, *within, middle, agrees.view(np.uint8)) < least:
+            return None
         if len(set(label[place[agrees]].tolist())) < LEAST_KINDS:
             return None
-    return _significant(away[agrees], c) if _are_most(agrees, n) else None
-
-
-def _are_most(agrees: boxes.Bools, n: int) -> bool:
-    return bool(np.count_nonzero(agrees) >= max(LEAST_THINGS, SHARE * n))
+    return _significant(away[agrees], c)
 
 
 def by_vote(
