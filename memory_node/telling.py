@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 
 import apsw
+import numpy as np
 
 from memory_node import checks
 from memory_node.config import Config, tunables
@@ -95,24 +96,41 @@ class Telling(OpenStore):
         reason: str = '',
         actor: str = CALLER,
         recorded_ns: int | None = None,
+        until_ns: int | None = None,
     ) -> Commit:
         """End an object. The next sighting of the same thing there does not bring it back.
 
         Only new evidence does: `restore_looks` independent looks with a mean score above
-        `restore_score`; or `restore`.
+        `restore_score`; or `restore`; or, where it was for a time, a view of a later time.
 
         Args:
             object_id: of a live object.
             reason, actor: why and by whom, for the log.
             recorded_ns: when the memory learned it; None: the newest stamp it has seen.
+            until_ns: no view stamped at this time or later is kept from learning it anew, as
+                another object; None: for ever.
 
         Raises:
+            InvalidValueError: `until_ns` is no time after the newest stamp.
             UnknownObjectError: no object ever had this id.
             ObjectEndedError: it was forgotten before.
             StoreError: nothing was written.
         """
-        return self._edit(actor, reason, recorded_ns, lambda asked: edits.forget(
-            self._session, self._live_row(object_id), asked))  # fmt: skip
+
+        def prepare(asked: Asked) -> Edit:
+            said = {} if until_ns is None else {'until_ns': self._later(until_ns)}
+            return edits.forget(self._session, self._live_row(object_id), asked, said)
+
+        return self._edit(actor, reason, recorded_ns, prepare)
+
+    def _later(self, until_ns: int) -> int:
+        whole = isinstance(until_ns, (int, np.integer)) and not isinstance(until_ns, bool)
+        if not whole or not self._session.newest_ns < until_ns < 2**63:
+            raise InvalidValueError(
+                f'until_ns: got {checks.short(until_ns)}, expected a time after the newest stamp, '
+                f'{self._session.newest_ns}'
+            )
+        return int(until_ns)
 
     def restore(
         self,
@@ -272,11 +290,15 @@ class Telling(OpenStore):
                 session.seq + 1, now if stamp_ns is None else stamp_ns,
                 now if recorded_ns is None else recorded_ns, actor, reason,
             )  # fmt: skip
-            prepared = prepare(asked)
-            last = session.seq + len(prepared)
-            if prepared:
-                with self._database.transaction() as connection:
-                    _write_edits(connection, prepared)
+            try:
+                prepared = prepare(asked)
+                last = session.seq + len(prepared)
+                if prepared:
+                    with self._database.transaction() as connection:
+                        _write_edits(connection, prepared)
+            except BaseException:
+                session.forget_new_labels()
+                raise
             changes = _apply_edits(prepared)
             session.advance(last)
             return Commit((), tuple(changes), asked.seq, last)

@@ -198,6 +198,11 @@ def _diagonal(half: Floats) -> Floats:
     return result
 
 
+def _seen(records: Records) -> npt.NDArray[np.int64]:
+    """Sightings that a position rests on: what somebody stated is worth one."""
+    return np.maximum(records['observations'], 1)
+
+
 def _geometry_terms(
     terms: Floats, evidence: Evidence, place: npt.NDArray[np.int64], records: Records, c: Config
 ) -> boxes.Bools | None:
@@ -217,7 +222,7 @@ def _geometry_terms(
         terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
         return None
     noise = evidence.sigma[place]
-    sigma = noise * np.sqrt(1.0 + np.maximum(SETTLED, 1.0 / records['observations']))
+    sigma = noise * np.sqrt(1.0 + np.maximum(SETTLED, 1.0 / _seen(records)))
     gate = _gate(sigma, half, records)
     reach: Any = c.geometry_range_m
     if c.noise_aware:

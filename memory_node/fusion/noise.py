@@ -47,7 +47,7 @@ def learned(
     """
     held = pairs.nearest_of_kind
     held = held[np.isnan(evidence.cov[pairs.place[held], 0])]
-    seen = world.records['observations'][pairs.row[held]]
+    seen = np.maximum(world.records['observations'][pairs.row[held]], 1)
     if not len(held):
         return sigma_m
     away = evidence.center[pairs.place[held]] - world.records['center'][pairs.row[held]]

@@ -10,7 +10,7 @@ and kept features) and from the look, so that the same arithmetic rebuilds the o
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from memory_node.fusion.arbiter import DIGITS, FEATURE, Judgement
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, independent
+from memory_node.fusion.pins import Pins, hold
 from memory_node.fusion.world import (
     OBJECT,
     STATE_CODE,
@@ -57,6 +58,7 @@ class Update:
         kept: (n,) whether the feature of a detection is stored with its observation.
         more_labels: place in `after` → labels beyond the slots of the record.
         changes: what the log will say.
+        pins: object → what is pinned of it, with this view counted.
     """
 
     rows: Rows
@@ -68,6 +70,7 @@ class Update:
     kept: boxes.Bools
     more_labels: dict[int, dict[int, float]]
     changes: list[ChangeDraft]
+    pins: dict[int, Pins] = field(default_factory=dict)
 
     def moved_to(self, place: int, count: int) -> Update:
         """The update of a single detection as one of a view of `count`, at its place there."""
@@ -119,6 +122,7 @@ def plan_update(
         _choose_heaviest(old, more, world)
     else:
         _choose_labels(old, more, c.label_margin)
+    pins = hold(old, before, evidence, matched, speaks, more, world, c) if world.pins else {}
     score = evidence.score[matched]
     old['confidence'] += (1.0 - old['confidence']) * score * CONFIDENCE_GAIN
     old['observations'] += 1
@@ -129,7 +133,8 @@ def plan_update(
     confirmed[: len(rows)] &= look.stamp_ns >= before['last_seen_ns']  # never by a late view
     after['state'] = np.where(confirmed, CONFIRMED, after['state'])
     changes = _changes(before, after, world, c)
-    return Update(rows, np.concatenate([matched, created]), after, *features, kept, more, changes)
+    place = np.concatenate([matched, created])
+    return Update(rows, place, after, *features, kept, more, changes, pins)
 
 
 def apply_update(update: Update, world: World) -> Rows:
@@ -140,6 +145,7 @@ def apply_update(update: Update, world: World) -> Rows:
     world.features.put(rows[update.feature_place], update.feature)
     for place, masses in update.more_labels.items():
         world.more_labels[int(rows[place])] = masses
+    world.pins.update(update.pins)
     return rows
 
 

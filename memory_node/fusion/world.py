@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memory_node.fusion.labels import LabelBook
-from memory_node.model import MemoryObject, State
+from memory_node.model import NO_PINS, Aspect, MemoryObject, Pin, State
 
 LABEL_SLOTS = 4
 """Labels held in the record; further ones of the same object stand in `World.more_labels`."""
@@ -134,6 +134,7 @@ class World:
         records: structured array of OBJECT; only the first `count` rows are in use.
         alive: (capacity,) whether the row's object has not ended.
         more_labels: row → {label: mass} beyond the slots of the record.
+        pins: object → what of it is a person's word; most have none.
         off_center: whether the centre of a hull may differ from the centre of its object.
     """
 
@@ -146,6 +147,7 @@ class World:
         self.alive = np.zeros(1024, bool)
         self.features = FeatureTable()
         self.more_labels: dict[int, dict[int, float]] = {}
+        self.pins: dict[int, Mapping[Aspect, Pin]] = {}
         self._row_of_id = np.full(1024, -1, np.int64)
 
     def map_number(self, map_id: str) -> int:
@@ -210,6 +212,7 @@ class World:
         """Take an object out of the working set."""
         self.alive[row] = False
         self.more_labels.pop(row, None)
+        self.pins.pop(int(self.records['id'][row]), None)
 
     def masses_of(self, record: Any, more: dict[int, float]) -> dict[int, float]:
         """Return label → evidence mass of a record, heaviest first, ties by name."""
@@ -241,7 +244,7 @@ class World:
         Args:
             records: (R,) OBJECT. more_labels: place → labels beyond the slots of the record.
         """
-        names, maps = self.labels.names, self.maps
+        names, maps, pins = self.labels.names, self.maps, self.pins
         slots = zip(records['labels'].tolist(), records['masses'].tolist())
         masses = [
             {names[labels[0]]: held[0]}
@@ -253,7 +256,7 @@ class World:
         return [
             MemoryObject(
                 number, names[label], held, STATES[state], tuple(center), tuple(turn), tuple(size),
-                confidence, observations, first, last, maps[map_number],
+                confidence, observations, first, last, maps[map_number], pins.get(number, NO_PINS),
             )
             for held, number, label, state, center, turn, size, confidence, observations, first,
             last, map_number in columns

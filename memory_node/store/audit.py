@@ -33,8 +33,10 @@ _HASHED = (
     'SELECT object_id, space, feature FROM object_feature ORDER BY object_id, space',
     'SELECT seq, kind, object_id, stamp_ns, actor, reason, after FROM log ORDER BY seq',
     'SELECT object_id, seq, label, x, y, z, map_id, detections, looks, look_seq, score_sum, '
-    'sum_x, sum_y, sum_z, cleared_seq FROM tombstone ORDER BY object_id',
+    'sum_x, sum_y, sum_z, cleared_seq, until_ns FROM tombstone ORDER BY object_id',
     'SELECT label, cell_x, cell_y, cell_z, map_id, reason, count FROM rejection ORDER BY id',
+    'SELECT object_id, aspect, value, seq, sightings, evidence, conflict FROM pin '
+    'ORDER BY object_id, aspect',
 )
 _FINDINGS = {
     'log numbers are not 1, 2, 3, …': (
@@ -74,7 +76,8 @@ _FINDINGS = {
     ),
     'objects whose version is not their last change in kind': (
         'SELECT id FROM object o WHERE version_seq IS NOT (SELECT max(seq) FROM log '
-        "WHERE object_id = o.id AND kind NOT IN ('CORRECTED', 'RELATION', 'EVENT'))"
+        "WHERE object_id = o.id AND kind NOT IN ('RELATION', 'EVENT') "
+        "AND (kind <> 'CORRECTED' OR json_extract(after, '$.correction') IS NOT NULL))"
     ),
     'merged objects that were merged into none, or the other way round': (
         "SELECT id FROM object WHERE (state = 'merged') <> (id IN (SELECT object_id FROM redirect))"

@@ -21,9 +21,10 @@ import numpy as np
 from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError
 from memory_node.fusion import identity
 from memory_node.fusion.identity import Belief, Sighting, belief_of
+from memory_node.fusion.pins import effective
 from memory_node.fusion.world import STATE_CODE
-from memory_node.model import Change, ChangeKind, State
-from memory_node.store import beliefs, objects, stated
+from memory_node.model import NO_PINS, Change, ChangeKind, State
+from memory_node.store import beliefs, objects, pins, stated
 from memory_node.store.edits import Asked, Edit
 from memory_node.store.packed import pack
 from memory_node.store.redirects import OWNED, listed
@@ -143,6 +144,9 @@ def _merge(
     together = identity.merged(kept, other, world)
     if undone is not None and _is_untouched(session, undone):
         together = beliefs.again(undone.before)
+    held = session.redirects.held
+    said_of_both = pins.held(session.database, [*held(kept_id), *held(other_id)])
+    together = beliefs.pinned(world, together, effective(said_of_both, kept_id))
     ended = Belief(other.record.copy(), other.more, other.feature)
     ended.record['state'] = STATE_CODE[State.MERGED]
     before = {'state': beliefs.state_of(world, other), **_clashes(session, kept_id, other_id)}
@@ -166,6 +170,7 @@ def _merge(
         world.end(other_row)
         session.engine.index.remove(other_row)
         session.redirects.put(other_id, kept_id)
+        session.renew_pins(kept_id)
 
     return [Edit(first, write, apply), beliefs.putting(session, row, together, second)]
 
@@ -184,6 +189,7 @@ def _split(session: Session, object_id: int, said: Mapping[str, Any], asked: Ask
     if len(gone) != len(moved) or not _counted(left) or not _counted(gone):
         raise StoreError(f'log line {asked.seq} splits sightings that object {object_id} has not')
     old = identity.part_of(whole, object_id, left, world)
+    old = beliefs.pinned(world, old, world.pins.get(object_id, NO_PINS))
     new = identity.part_of(whole, new_id, gone, world)
     first = asked.change(ChangeKind.SPLIT, object_id, beliefs.said_of(world, whole), said)
     first = dataclasses.replace(first, object=beliefs.shown(world, old))
@@ -228,6 +234,7 @@ def _take_apart(session: Session, past: Past, said: Mapping[str, Any], asked: As
         held -= set(session.redirects.held(past.other_id))
         seen = session.database.rows(_SEEN, (listed(sorted(held)),))[0]
         left = identity.without(now, back, past.before, (seen[0], seen[1]), world)
+    left = _without_their_word(session, past, left)
     first = asked.change(ChangeKind.RESTORED, past.other_id, {'state': State.MERGED.value}, said)
     first = dataclasses.replace(first, object=beliefs.shown(world, back))
     second = _next(asked).change(
@@ -243,8 +250,20 @@ def _take_apart(session: Session, past: Past, said: Mapping[str, Any], asked: As
     def apply() -> None:
         beliefs.append(session, back)
         session.redirects.drop(past.other_id)
+        session.renew_pins(past.object_id, past.other_id)
 
     return [Edit(first, write, apply), beliefs.putting(session, row, left, second)]
+
+
+def _without_their_word(session: Session, past: Past, left: Belief) -> Belief:
+    """An object from which another is taken out, without what was said of that other alone."""
+    world, final = session.engine.world, session.redirects
+    theirs = set(final.held(past.other_id))
+    now = world.pins.get(past.object_id, NO_PINS)
+    ours = pins.held(session.database, set(final.held(past.object_id)) - theirs)
+    lost = {aspect: past.before for aspect, pin in now.items() if pin.object_id in theirs}
+    left = beliefs.taken_from(world, left, lost)
+    return beliefs.pinned(world, left, effective(ours, past.object_id))
 
 
 # -- what is read ----------------------------------------------------------------------------------

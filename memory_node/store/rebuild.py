@@ -29,7 +29,7 @@ from memory_node.fusion.verdicts import numbered_changes
 from memory_node.fusion.world import Rows
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
-from memory_node.store import audit, edits, identity, log, objects, stated
+from memory_node.store import audit, corrections, edits, identity, log, objects, stated
 from memory_node.store.database import MEMORY, Database
 from memory_node.store.session import FeatureSpace, Session
 
@@ -45,7 +45,7 @@ _OBSERVATIONS = """
 _COUNTS = 'SELECT view_seq, min(id), count(*) FROM observation GROUP BY view_seq'
 DERIVED = (
     'label', 'object', 'object_feature', 'object_version', 'rejection', 'tombstone', 'property',
-    'stated_relation', 'event', 'redirect', 'attribution', 'identity_change',
+    'stated_relation', 'event', 'redirect', 'attribution', 'identity_change', 'pin',
 )  # fmt: skip
 """Tables that follow from log, view and observation."""
 
@@ -244,11 +244,13 @@ class Replay:
             row = session.engine.world.row_of(line.object_id or 0)
             if row is None:
                 raise StoreError(f'log line {line.seq} forgets object {line.object_id} twice')
-            edit = edits.forget(session, row, asked)
+            edit = edits.forget(session, row, asked, line.after)
         elif line.kind is ChangeKind.RESTORED:
             said: Any = line.after
             center = np.array(said['center_m'])
             edit = edits.restore(session, line.object_id or 0, center, asked)
+        elif corrections.is_one(line):
+            edit = corrections.replayed(session, line, asked)
         elif line.kind in (ChangeKind.CORRECTED, ChangeKind.RELATION, ChangeKind.EVENT):
             edit = edits.Edit(
                 line, lambda connection: stated.apply_line(connection, line), lambda: None

@@ -16,7 +16,7 @@ from memory_node.fusion.world import World
 
 def barred(stones: Tombstones, world: World, map_number: int, *detections: object) -> list[bool]:
     evidence, label = evidence_of(world, *detections)  # type: ignore[arg-type]
-    bars = stones.barring(evidence, label, map_number, 0.25)
+    bars = stones.barring(evidence, label, map_number, 0.25, 0)
     order = np.argsort(evidence.index).tolist()  # in which they were given
     return [bars[k] is not None for k in order]
 
