@@ -150,9 +150,10 @@ class Telling(OpenStore):
         def prepare(asked: Asked) -> Edit:
             stone = self._session.engine.tombstones.get(object_id)
             if stone is None:
-                state = self._object(object_id).state
+                found = self._object(object_id)
+                was = f'got state {found.state}' if found.label else 'was purged'
                 raise InvalidValueError(
-                    f'object {object_id}: got state {state}, expected one that was forgotten'
+                    f'object {object_id}: {was}, expected one that was forgotten'
                 )
             return edits.restore(self._session, object_id, stone.seen_center, asked)
 

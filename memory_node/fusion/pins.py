@@ -120,19 +120,23 @@ def label_evidence(record: Any, more: dict[int, float], world: World) -> str | N
 def _among_labels(record: Records, more: dict[int, float], number: int) -> dict[int, float]:
     """Give a label a slot, where the arbiter looks, with the mass seen of it, perhaps none.
 
-    Where the slots are full, the lightest label goes among those beyond them.
+    Where the slots are full, the lightest label goes among those beyond them. Labels that only a
+    person ever gave it, and no longer does, go.
     """
-    slots = record['labels'][0].tolist()
-    if number in slots:
-        return more
-    more = dict(more)
-    mass = more.pop(number, 0.0)
-    slot = slots.index(-1) if -1 in slots else int(record['masses'][0].argmin())
-    assert 0 <= slot < LABEL_SLOTS
-    if slots[slot] >= 0:
-        more[slots[slot]] = float(record['masses'][0, slot])
-    record['labels'][0, slot], record['masses'][0, slot] = number, mass
-    return more
+    slots = zip(record['labels'][0].tolist(), record['masses'][0].tolist())
+    held = [(n, m) for n, m in slots if n == number or (n >= 0 and m > 0)]
+    beyond = {n: m for n, m in more.items() if n == number or m > 0}
+    if number not in dict(held):
+        new = (number, beyond.pop(number, 0.0))
+        if len(held) == LABEL_SLOTS:
+            place = min(range(LABEL_SLOTS), key=lambda k: held[k][1])
+            beyond[held[place][0]], held[place] = held[place][1], new
+        else:
+            held.append(new)
+    record['labels'], record['masses'] = -1, 0.0
+    for slot, (label, mass) in enumerate(held):
+        record['labels'][0, slot], record['masses'][0, slot] = label, mass
+    return beyond
 
 
 def _put_back(after: Records, before: Records, pins: Pins, c: Config) -> None:

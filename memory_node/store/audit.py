@@ -52,7 +52,7 @@ _FINDINGS = {
         "SELECT id FROM observation WHERE (object_id IS NULL) <> (verdict = 'rejected')"
     ),
     'rejected observations without a key or a tombstone': (
-        "SELECT id FROM observation WHERE verdict = 'rejected' "
+        "SELECT id FROM observation WHERE verdict = 'rejected' AND label <> '' "
         'AND (rejection_id IS NULL) = (barred_by IS NULL)'
     ),
     'objects without a CREATED line': (
@@ -70,7 +70,7 @@ _FINDINGS = {
         'owned AS (SELECT f.now AS id, count(*) AS n FROM observation o '
         f'LEFT JOIN {LAST} a ON a.observation_id = o.id '
         'JOIN final f ON f.id = coalesce(a.object_id, o.object_id) '
-        "WHERE o.reason <> 'duplicate' GROUP BY f.now) "
+        "WHERE o.reason <> 'duplicate' AND o.label <> '' GROUP BY f.now) "
         'SELECT o.id FROM object o LEFT JOIN owned w ON w.id = o.id '
         "WHERE o.state <> 'merged' AND o.observations <> coalesce(w.n, 0)"
     ),
@@ -83,7 +83,7 @@ _FINDINGS = {
         "SELECT id FROM object WHERE (state = 'merged') <> (id IN (SELECT object_id FROM redirect))"
     ),
     'forgotten objects without a tombstone that bars': (
-        "SELECT id FROM object WHERE state = 'forgotten' AND id NOT IN "
+        "SELECT id FROM object WHERE state = 'forgotten' AND label <> '' AND id NOT IN "
         '(SELECT object_id FROM tombstone WHERE cleared_seq IS NULL)'
     ),
 }

@@ -31,6 +31,8 @@ from memory_node.store.session import Session
 
 WORD = 'correction'
 STATED = 'stated'
+PURGED = 'purged'
+"""Stands where a name was that had to go."""
 _FIELDS = {Aspect.LABEL: 'label', Aspect.POSE: 'pose', Aspect.SIZE: 'size_m'}
 
 
@@ -171,6 +173,8 @@ def undoing(session: Session, line: Change) -> dict[str, Any]:
     number, said = line.object_id or 0, _mapping(line.after)
     if UNDOES in said:
         raise InvalidValueError(f'line {line.seq} is an undo, which cannot be undone: correct anew')
+    if said[WORD] == PURGED:
+        raise InvalidValueError(f'line {line.seq} was purged: nobody knows what it was')
     _require_last(session, line)
     row = live_row(session, number)
     held = _pins(session, number)

@@ -23,6 +23,8 @@ from memory_node.store.checkpoint import Checkpointer
 MEMORY = ':memory:'
 BUSY_TIMEOUT_MS = 50
 """How long one attempt to write waits for a lock; `SpatialMemory` tries again."""
+ERASE_TIMEOUT_MS = 1000
+"""How long removing old bytes waits for readers outside."""
 WAL_RESET_BYTES = 4 * 2**20
 _LAST_SEQ = 'SELECT coalesce(max(seq), 0) FROM log'
 
@@ -204,6 +206,28 @@ class Database:
                     raise StoreError(f'{len(wrong)} rows of {wrong[0][0]} and others refer to none')
         finally:
             self.connection.pragma('foreign_keys', True)
+
+    def erase(self) -> bool:
+        """Write the whole file anew, so that nothing that was removed is left in any of its pages.
+
+        Returns:
+            Whether the write-ahead log is empty too; a reader outside may still need what it holds.
+
+        Raises:
+            StoreError: there is no room for a second copy of the file.
+        """
+        connection = self.connection
+        connection.set_busy_timeout(ERASE_TIMEOUT_MS)
+        try:
+            connection.execute('VACUUM')
+            found = connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
+            return not found[0][0]
+        except (apsw.BusyError, apsw.LockedError):
+            return False
+        except apsw.Error as error:
+            raise StoreError(f'cannot write {self.path!r} anew: {error}') from error
+        finally:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     def committed(self, seq: int) -> None:
         """Say that the log up to `seq` has been committed."""

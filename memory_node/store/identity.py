@@ -286,6 +286,8 @@ def ended(session: Session, object_id: int) -> str:
     final = session.redirects.final(object_id)
     if final != object_id:
         return f'object {object_id} was merged into object {final}'
+    if session.database.rows("SELECT 1 FROM object WHERE id = ? AND label = ''", (object_id,)):
+        return f'object {object_id} was purged'
     return f'object {object_id} has been forgotten'
 
 

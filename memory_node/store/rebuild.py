@@ -29,7 +29,7 @@ from memory_node.fusion.verdicts import numbered_changes
 from memory_node.fusion.world import Rows
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
-from memory_node.store import audit, corrections, edits, identity, log, objects, stated
+from memory_node.store import audit, corrections, edits, identity, log, objects, seal, stated
 from memory_node.store.database import MEMORY, Database
 from memory_node.store.session import FeatureSpace, Session
 
@@ -89,6 +89,7 @@ class Replay:
                 'INSERT INTO feature_space VALUES (?, ?, ?)',
                 [(s.id, s.name, s.dimension) for s in self._spaces.values()],
             )
+        self._begin()
         for view, lines in self._groups():
             if view is not None:
                 self._replay_view(view, lines)
@@ -101,9 +102,20 @@ class Replay:
             if self._progress is not None:
                 self._progress(self.seq)
 
+    def _begin(self) -> None:
+        """Begin where a purge sealed the file, if one did."""
+        found = seal.sealed(self._source)
+        if found is None:
+            return
+        seq, space = found
+        seal.begin_with(self._source, self._target.database, DERIVED, seq)
+        self._target.load(self._spaces.get(space, FeatureSpace(0, '', None)))
+        self.seq = seq
+
     def _groups(self) -> Iterator[tuple[Change | None, list[Change]]]:
         """Each view with the changes that perception made of it; other lines alone."""
-        lines = (log.change_from(row) for row in self._source.rows(f'{log.CHANGE} ORDER BY seq'))
+        rows = self._source.rows(f'{log.CHANGE} WHERE seq > ? ORDER BY seq', (self.seq,))
+        lines = map(log.change_from, rows)
         view: Change | None = None
         own: list[Change] = []
         for line in itertools.chain(lines, [None]):

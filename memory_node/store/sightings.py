@@ -21,7 +21,8 @@ _SIGHTINGS = f"""
     SELECT o.id, o.view_seq, v.stamp_ns, o.x, o.y, o.z, o.size_x, o.size_y, o.size_z,
            o.qx, o.qy, o.qz, o.qw, o.score, o.label, o.alternatives, o.space, o.feature,
            v.sensor_pose, o.reason
-    FROM observation o JOIN view v ON v.seq = o.view_seq WHERE o.id IN ({OWNED}) ORDER BY o.id
+    FROM observation o JOIN view v ON v.seq = o.view_seq WHERE o.id IN ({OWNED}) AND o.label <> ''
+    ORDER BY o.id
 """
 
 
