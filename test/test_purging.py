@@ -6,15 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import apsw
 import numpy as np
 import pytest
-from views import seen, view
+from views import seen, stream, view
 
-from memory_node import Query, SpatialMemory
+from memory_node import Config, Query, SpatialMemory
 from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError, UnknownObjectError
 from memory_node.model import ChangeKind, State
 from memory_node.store import purge as stored
@@ -320,3 +321,83 @@ def test_a_purge_knows_every_table() -> None:
         'observation', 'tombstone', 'property', 'stated_relation', 'event', 'identity_change',
         'pin',
     }  # fmt: skip
+
+
+@pytest.mark.parametrize('profile', ['default', 'chronotope'])
+@pytest.mark.parametrize('seed', range(3))
+def test_whatever_is_corrected_and_purged_the_log_gives_the_same(
+    tmp_path: Path, seed: int, profile: str
+) -> None:
+    """A seeded stream of views, corrections, merges, undos, forgettings and purges."""
+    random = np.random.default_rng(seed)
+    path = str(tmp_path / 'memory.db')
+    memory = SpatialMemory.open(path, Config(profile=profile))
+    for count, one in enumerate(stream(seed, 60)):
+        memory.observe(one)
+        live_ids = [1, *(o.id for o in memory.objects())]
+        if count == 30:
+            memory.purge(object_id=live_ids[-1])
+        for _ in range(2):
+            with suppress(InvalidValueError, ObjectEndedError, UnknownObjectError):
+                act(memory, random, live_ids)
+    kinds = {c.kind for c in memory.changes()}
+    assert kinds >= {ChangeKind.CORRECTED, ChangeKind.PURGED}
+    assert memory.check() == []
+    before = memory.snapshot_hash()
+    objects = memory.objects()
+    memory.rebuild()
+    assert memory.snapshot_hash() == before
+    memory.close()
+    with SpatialMemory.open(path, Config(profile=profile)) as again:
+        assert again.objects() == objects
+        assert again.check() == []
+    saved = repair(path, str(tmp_path / 'saved.db'))
+    assert (saved.stopped, saved.seq) == ('', again.seq)
+    with SpatialMemory.open(str(saved.path), Config(profile=profile), readonly=True) as copy:
+        assert copy.snapshot_hash() == before
+
+
+def act(memory: SpatialMemory, random: np.random.Generator, live_ids: list[int]) -> None:
+    """Do one thing that a person may do, drawn by lot."""
+    one, other = (int(i) for i in random.choice(live_ids, 2))
+    point = random.uniform(0, 5, 3).round(3).tolist()
+    choice = int(random.integers(14))
+    if choice == 0:
+        memory.correct_label(one, str(random.choice(['mug', 'urn', 'Lamp', 'vase'])))
+    elif choice == 1:
+        memory.correct_pose(one, point)
+    elif choice == 2:
+        memory.correct_size(one, random.uniform(0.1, 0.3, 3).round(3).tolist())
+    elif choice == 3:
+        memory.confirm(one, round(float(random.uniform()), 3))
+    elif choice == 4:
+        memory.state_object(str(random.choice(['sink', 'lamp'])), point, (0.2, 0.2, 0.2))
+    elif choice == 5:
+        memory.pin(one, [str(random.choice(['label', 'pose', 'size']))])
+    elif choice == 6:
+        memory.unpin(one, [str(random.choice(['label', 'pose', 'size', 'presence']))])
+    elif choice == 7:
+        memory.forget(one, until_ns=memory.newest_stamp_ns + int(random.integers(1, 10**10)))
+    elif choice == 8:
+        memory.merge_objects(one, other)
+    elif choice == 9:
+        memory.split(one)
+    elif choice in (10, 11):
+        memory.undo(int(random.integers(1, memory.seq + 1)))
+    elif choice == 12:
+        changes = memory.changes(since_seq=max(0, memory.seq - 12))
+        memory.undo(int(random.choice([c.seq for c in changes])))
+    elif random.uniform() < 0.3:
+        purge_some(memory, random, one, point)
+
+
+def purge_some(
+    memory: SpatialMemory, random: np.random.Generator, one: int, point: list[float]
+) -> None:
+    what = int(random.integers(3))
+    if what == 0:
+        memory.purge(object_id=one)
+    elif what == 1:
+        memory.purge(region_m=(point, [x + 1.0 for x in point]), map_id=memory.object(one).map_id)
+    else:
+        memory.purge(label=str(random.choice(['urn', 'lamp', 'vase', 'coffeemachine'])))

@@ -105,9 +105,15 @@ class Replay:
     def _begin(self) -> None:
         """Begin where a purge sealed the file, if one did."""
         found = seal.sealed(self._source)
+        seq, space = found or (0, 0)
+        known = self._source.rows(
+            'SELECT config FROM view ORDER BY seq > ?1, abs(seq - ?1) LIMIT 1', (seq,)
+        )
+        if known:  # what is stated before the next view knows no settings of its own
+            self._target.use(self._configs[known[0][0]])
         if found is None:
+            self._target.load(self._target.space)
             return
-        seq, space = found
         seal.begin_with(self._source, self._target.database, DERIVED, seq)
         self._target.load(self._spaces.get(space, FeatureSpace(0, '', None)))
         self.seq = seq

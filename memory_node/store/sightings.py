@@ -33,6 +33,8 @@ def parts(session: Session, object_id: int) -> tuple[list[Sighting], list[Sighti
     """
     every = sightings(session, object_id)
     counted = [s for s in every if not s.double]
+    if not counted:  # it was only stated
+        return None
     groups = identity.two_groups(np.stack([s.box[:3] for s in counted]))
     if groups is None:
         return None
