@@ -19,7 +19,6 @@ from memory_node.errors import (
     ClosedError,
     DamagedStoreError,
     StoreBusyError,
-    StoreError,
     UnknownObjectError,
 )
 from memory_node.locking import FairLock
@@ -153,13 +152,7 @@ class OpenStore:
 
     def _finish_purge(self) -> None:
         """Remove old bytes that a purge had to leave, as a stop or a reader was in its way."""
-        if self._database.readonly:
-            return
-        try:
-            done = purge.erase(self._session)
-        except StoreError:
-            done = False
-        if not done:
+        if not self._database.readonly and not purge.erase(self._session):
             self._session.notices.append(
                 'the file still holds bytes that were purged: there is no room to write it anew, '
                 'or a reader outside needs them'

@@ -86,6 +86,18 @@ _FINDINGS = {
         "SELECT id FROM object WHERE state = 'forgotten' AND label <> '' AND id NOT IN "
         '(SELECT object_id FROM tombstone WHERE cleared_seq IS NULL)'
     ),
+    'purged objects of which something is left': (
+        "SELECT id FROM object o WHERE label = '' AND (labels <> '{}' OR length(record) > 0 "
+        'OR EXISTS (SELECT 1 FROM object_version WHERE object_id = o.id) '
+        'OR EXISTS (SELECT 1 FROM object_feature WHERE object_id = o.id) '
+        'OR EXISTS (SELECT 1 FROM tombstone WHERE object_id = o.id) '
+        'OR EXISTS (SELECT 1 FROM property WHERE object_id = o.id) '
+        'OR EXISTS (SELECT 1 FROM pin WHERE object_id = o.id))'
+    ),
+    'objects without a label that no PURGED line is about': (
+        "SELECT id FROM object o WHERE label = '' AND NOT EXISTS "
+        "(SELECT 1 FROM log WHERE object_id = o.id AND kind = 'PURGED')"
+    ),
 }
 _SHOWN = 5
 

@@ -23,6 +23,8 @@ from memory_node.store.checkpoint import Checkpointer
 MEMORY = ':memory:'
 BUSY_TIMEOUT_MS = 50
 """How long one attempt to write waits for a lock; `SpatialMemory` tries again."""
+ERASING = 'erasing'
+"""Key in `meta` while the file may still hold bytes of what was purged."""
 ERASE_TIMEOUT_MS = 1000
 """How long removing old bytes waits for readers outside."""
 WAL_RESET_BYTES = 4 * 2**20
@@ -307,6 +309,8 @@ class Database:
                 with copy.backup('main', source, 'main') as backup:
                     backup.step(-1)
                 copy.pragma('journal_mode', 'delete')
+                if copy.execute('SELECT 1 FROM meta WHERE key = ?', (ERASING,)).get:
+                    copy.execute('VACUUM')
                 seq = int(copy.execute('SELECT coalesce(max(seq), 0) FROM log').get)
                 copy.close()
             finally:

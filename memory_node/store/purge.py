@@ -16,20 +16,18 @@ from typing import Any
 
 import apsw
 
+from memory_node.errors import StoreError
 from memory_node.fusion.pins import label_evidence, put
 from memory_node.model import Aspect, Change, ChangeKind, Pin
 from memory_node.store import beliefs, log, objects, pins
 from memory_node.store.corrections import PURGED, WORD
-from memory_node.store.database import Database
+from memory_node.store.database import ERASING, Database
 from memory_node.store.edits import Asked
 from memory_node.store.rebuild import DERIVED
 from memory_node.store.redirects import listed
 from memory_node.store.seal import seal
 from memory_node.store.session import Session
 from memory_node.store.wanted import IN, INSIDE, OWNER, Found, Wanted, find
-
-ERASING = 'erasing'
-"""Key in `meta` while old bytes of a purge may still be in the file."""
 
 _BLANK_SIGHTINGS = f"""
     UPDATE observation SET label = '', score = 0, x = 0, y = 0, z = 0, size_x = 0, size_y = 0,
@@ -122,14 +120,20 @@ def purge(session: Session, wanted: Wanted, asked: Asked) -> tuple[Found, list[C
 
 
 def erase(session: Session) -> bool:
-    """Write the file anew if a purge left old bytes in it; returns whether none are left."""
+    """Write the file anew if a purge left old bytes in it; returns whether none are left.
+
+    What was purged is gone from all tables by then, so nothing raises: it is tried again later.
+    """
     database = session.database
     if not database.rows('SELECT 1 FROM meta WHERE key = ?', (ERASING,)):
         return True
-    if not database.erase():
+    try:
+        if not database.erase():
+            return False
+        with database.transaction() as connection:
+            connection.execute('DELETE FROM meta WHERE key = ?', (ERASING,))
+    except StoreError:  # there is no room for a second copy of the file
         return False
-    with database.transaction() as connection:
-        connection.execute('DELETE FROM meta WHERE key = ?', (ERASING,))
     return True
 
 
