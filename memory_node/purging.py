@@ -50,7 +50,7 @@ class Purging(Correcting):
             map_id: in which the region lies; None: that of the newest view.
             person: as a value of the scope of views, and as an actor. Everything their views
                 showed goes; objects that other views showed stay, without these sightings. What
-                they stated goes, and their pins.
+                they stated goes, their pins, and what names them, as for a label.
             reason, actor: why and by whom, for the log; do not name what has to go.
             recorded_ns: when the memory learned it; None: the newest stamp it has seen.
 
@@ -63,9 +63,10 @@ class Purging(Correcting):
         checks.text('map_id', map_id or '')
         checks.text('actor', actor)
         checks.text('reason', reason)
+        secret = (wanted.label or wanted.person).casefold()
         for name, text in (('reason', reason), ('actor', actor)):
-            if wanted.label and wanted.label.casefold() in text.casefold():
-                raise InvalidValueError(f'{name}: names the label that has to go')
+            if secret and secret in text.casefold():
+                raise InvalidValueError(f'{name}: names the {wanted.by} that has to go')
         if actor == log.PERCEPTION:
             raise InvalidValueError('actor: got perception, expected the name of whoever asks')
 

@@ -17,7 +17,7 @@ from views import seen, stream, view
 
 from memory_node import Config, Query, SpatialMemory
 from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError, UnknownObjectError
-from memory_node.model import ChangeKind, State
+from memory_node.model import Aspect, ChangeKind, State
 from memory_node.store import purge as stored
 from memory_node.store.repair import repair
 
@@ -147,6 +147,30 @@ def test_a_purge_holds_after_reopening_and_repair(path: str, tmp_path: Path) -> 
         assert memory.check() == []
 
 
+@pytest.mark.parametrize('before', [True, False])
+def test_a_repair_of_a_purged_file_saves_what_can_be_replayed(
+    path: str, tmp_path: Path, before: bool
+) -> None:
+    """Up to the first purged sighting where the seal is lost, else up to the damage."""
+    with SpatialMemory.open(path) as memory:
+        for second in range(0, 8, 2):
+            live(memory, second, seen('mug', (4.0, 0.0, 1.0)))
+        first_secret = memory.seq + 1
+        diary, _ = fill(memory)
+        sealed = memory.purge(object_id=diary).commit.seq
+        for second in range(60, 70, 2):
+            live(memory, second, seen('mug', (4.0, 0.0, 1.0)))
+    lost = first_secret + 5 if before else sealed + 3
+    connection = apsw.Connection(path)
+    connection.execute('DELETE FROM log WHERE seq = ?', (lost,))
+    connection.close()
+    saved = repair(path, str(tmp_path / 'saved.db'))
+    assert saved.seq == (first_secret if before else lost) - 1
+    with SpatialMemory.open(str(tmp_path / 'saved.db')) as memory:
+        assert memory.check() == []
+        assert [o.label for o in memory.objects()] == ['mug']
+
+
 def test_a_purged_id_is_refused_by_name(memory: SpatialMemory) -> None:
     diary, _ = fill(memory)
     seq = memory.forget(diary).seq
@@ -228,15 +252,18 @@ def test_purging_a_person(path: str, memory: SpatialMemory) -> None:
     memory.set_property(mug, 'owner', 'me', actor='Anna Bell')
     memory.correct_label(mug, 'my mug', 'it is mine', actor='Anna Bell')
     memory.state_object('safe', (7.0, 0.0, 1.0), actor='Anna Bell')
-    memory.confirm(mug, 0.9, actor='Bob')
+    memory.confirm(mug, 0.9, 'as anna bell told me', 'Bob')
+    memory.correct_size(mug, (0.2, 0.2, 0.2), 'Anna Bell measured it', 'Bob')
+    memory.record_event('visit', {'of': 'Anna Bell'})
     found = memory.purge(person='Anna Bell', reason='she moved out', actor='Ada')
     assert found.objects == 2
     assert [(o.id, o.label, o.observations) for o in memory.objects()] == [(mug, 'mug', 1)]
     assert memory.object(pill).label == ''
     assert memory.properties(mug) == {}
-    assert memory.object(mug).pins == {}
+    assert list(memory.object(mug).pins) == [Aspect.SIZE]
+    assert memory.events() == []
     content = raw(path)
-    for secret in (b'Anna Bell', b'pill box', b'my mug', b'it is mine', b'safe'):
+    for secret in (b'Anna Bell', b'anna bell', b'pill box', b'my mug', b'it is mine', b'safe'):
         assert secret not in content
     assert memory.object(mug).confidence == 0.9
 
@@ -301,6 +328,7 @@ def test_bad_values_are_refused(memory: SpatialMemory) -> None:
         ({}, 'got nothing, expected one of object, label, region, person'),
         ({'label': 'mug', 'person': 'Anna'}, 'got label and person'),
         ({'label': 'mug', 'reason': 'the Mug has to go'}, 'reason: names the label'),
+        ({'person': 'Anna', 'actor': 'Anna'}, 'actor: names the person'),
         ({'label': 'mug', 'actor': 'perception'}, 'actor: got perception'),
         ({'region_m': ((0, 0, 0), (1, 1))}, r'region_m\[1\]: got'),
         ({'region_m': ((0, 0, 0),)}, 'expected two'),

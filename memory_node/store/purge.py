@@ -199,19 +199,19 @@ def _unname(
         left = {key: value for key, value in json.loads(scope).items() if value != person}
         connection.execute('UPDATE view SET scope = ? WHERE seq = ?', (log.to_json(left), seq))
     owners = session.database.rows('SELECT DISTINCT object_id FROM pin')
+    own = {
+        seq for (seq,) in session.database.rows('SELECT seq FROM log WHERE actor = ?', (person,))
+    }
     for pin in pins.held(session.database, [number for (number,) in owners]):
         final = session.redirects.final(pin.object_id)
-        if pin.seq in found.lines and final not in found.objects:
+        if pin.seq in own and final not in found.objects:
             pins.remove(connection, [pin])
             connection.execute(
                 'DELETE FROM object_version WHERE object_id = ? AND label = ?',
                 (final, pin.value if pin.aspect is Aspect.LABEL else ''),
             )
             _rewrite(session, connection, final, _as_seen(session, pin))
-    connection.execute(
-        f'UPDATE log SET actor = ?2 WHERE seq IN {IN} AND actor = ?3',
-        (listed(found.lines), PURGED, person),
-    )
+    connection.execute('UPDATE log SET actor = ? WHERE actor = ?', (PURGED, person))
 
 
 def _as_seen(session: Session, pin: Pin) -> Rewrite:

@@ -325,6 +325,8 @@ def _twins(rows: list[tuple[Any, ...]]) -> Rows:
 def evidence_of(rows: list[tuple[Any, ...]], config: Config, dim: int) -> Evidence:
     """Stored observations as evidence; only kept features are there."""
     n = len(rows)
+    if any(not row[5] for row in rows):
+        raise StoreError('a sighting was purged: what followed from it cannot be had from the log')
     numbers = np.array([row[6:13] for row in rows], dtype=np.float64).reshape(n, 7)
     oriented = np.array([row[16] is not None for row in rows], dtype=bool)
     turns = [row[13:17] if row[16] is not None else (0.0, 0.0, 0.0, 1.0) for row in rows]

@@ -95,10 +95,7 @@ def _of_label(session: Session, wanted: Wanted, found: Found) -> set[int]:
     found.sightings |= _numbers(
         rows(f'SELECT id FROM observation WHERE label IN {IN}', (json.dumps(spelt),))
     )
-    found.lines |= _lines(
-        session, lambda line: label in line.reason.casefold()
-        or any(text.casefold() == label for text in _texts([line.before, line.after])),
-    )  # fmt: skip
+    found.lines |= _lines(session, lambda line: _names(line, label))
     every = rows("SELECT id, label FROM object WHERE state <> 'merged'")
     return {number for number, name in every if name.casefold() == label}
 
@@ -123,7 +120,7 @@ def _of_region(session: Session, wanted: Wanted, found: Found) -> set[int]:
 def _of_person(session: Session, wanted: Wanted, found: Found) -> set[int]:
     """Objects that nothing but the views of a person and what they stated tells of.
 
-    Also all sightings of these views, and all lines of the person.
+    Also all sightings of these views, and all lines of the person or that name them.
     """
     rows, final = session.database.rows, session.redirects.final
     own = _numbers(rows(
@@ -136,11 +133,12 @@ def _of_person(session: Session, wanted: Wanted, found: Found) -> set[int]:
             found.sightings.add(number)
         if object_id is not None:
             whose.setdefault(final(object_id), set()).add(view_seq in own)
-    said = _lines(session, lambda line: line.actor == wanted.person)
-    found.lines |= said
+    found.lines |= _lines(
+        session, lambda line: line.actor == wanted.person or _names(line, wanted.person.casefold())
+    )
     stated = rows(
-        f"SELECT object_id FROM log WHERE seq IN {IN} AND json_extract(after, '$.{STATED}') "
-        'IS NOT NULL', (listed(said),),
+        f"SELECT object_id FROM log WHERE actor = ? AND json_extract(after, '$.{STATED}') "
+        'IS NOT NULL', (wanted.person,),
     )  # fmt: skip
     alone = {number for (number,) in stated if final(number) not in whose}
     return alone | {number for number, views in whose.items() if views == {True}}
@@ -161,6 +159,12 @@ def _lines(session: Session, passes: Callable[[Change], bool]) -> set[int]:
     return {
         line.seq for batch in batches for line in map(log.change_from, batch) if passes(line)
     }  # fmt: skip
+
+
+def _names(line: Change, name: str) -> bool:
+    """Whether a line names something, given with its case folded."""
+    texts = _texts([dict(line.before), dict(line.after)])
+    return name in line.reason.casefold() or any(text.casefold() == name for text in texts)
 
 
 def _texts(value: Any) -> Iterable[str]:
