@@ -366,6 +366,27 @@ def test_consolidate_respects_that_two_were_called_differently(memory: SpatialMe
     assert memory.consolidate().merges == ()
 
 
+@pytest.mark.parametrize('then', ['correct', 'state', 'merge', 'restore', 'view', 'undo'])
+def test_a_change_tells_the_object_with_its_pins(memory: SpatialMemory, then: str) -> None:
+    (one,) = show(memory, 0, ('vase', 0.0))
+    (other,) = show(memory, 2, ('vase', 4.0))
+    commit = memory.correct_label(other, 'urn')
+    if then == 'state':
+        commit = memory.state_object('sink', (8.0, 0.0, 1.0))
+    elif then == 'merge':
+        commit = memory.merge_objects(one, other)
+    elif then == 'restore':
+        memory.forget(other)
+        commit = memory.restore(other)
+    elif then == 'view':
+        commit = memory.observe(view(1010, seen('vase', (4.0, 0.0, 1.0))))
+    elif then == 'undo':
+        commit = memory.undo(commit.seq)
+    told = commit.changes[-1].object
+    assert told == memory.object(told.id if told else 0)
+    assert bool(told and told.pins) == (then != 'undo')
+
+
 # -- what is refused ---------------------------------------------------------------------------
 
 

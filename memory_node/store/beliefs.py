@@ -15,7 +15,7 @@ import numpy as np
 from memory_node.fusion.identity import Belief, finished
 from memory_node.fusion.pins import Pins, put
 from memory_node.fusion.world import World
-from memory_node.model import Aspect
+from memory_node.model import Aspect, MemoryObject
 from memory_node.store import objects
 from memory_node.store.edits import Edit
 from memory_node.store.session import Session
@@ -133,6 +133,7 @@ def state_of(world: World, belief: Belief) -> str:
     return str(shown(world, belief).state)
 
 
-def shown(world: World, belief: Belief) -> Any:
-    """It in the words of the model."""
-    return world.as_objects(belief.record, {0: belief.more})[0]
+def shown(world: World, belief: Belief, pins: Pins | None = None) -> MemoryObject:
+    """It in the words of the model; pins: what will be pinned, where that changes too."""
+    found = world.as_objects(belief.record, {0: belief.more})[0]
+    return found if pins is None else dataclasses.replace(found, pins=pins)

@@ -12,7 +12,7 @@ of whoever stated it, with `stated`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -20,7 +20,7 @@ import numpy as np
 
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.identity import Belief, belief_of, finished
-from memory_node.fusion.pins import Pins, label_evidence, put
+from memory_node.fusion.pins import Pins, effective, label_evidence, put
 from memory_node.fusion.world import OBJECT, STATE_CODE, STATES
 from memory_node.model import NO_PINS, Aspect, Change, ChangeKind, Pin, State
 from memory_node.store import beliefs, edits, pins
@@ -71,14 +71,16 @@ def correct(session: Session, object_id: int, said: Mapping[str, Any], asked: As
         new.record['state'] = STATE_CODE[State(said['state'])]
     if 'confidence' in said:
         new.record['confidence'] = said['confidence']
-    gone = _replaced(session, object_id, said, wanted)
+    held = pins.held(session.database, session.redirects.held(object_id))
+    gone = _replaced(held, object_id, said, wanted)
     made = [_pin(session, object_id, aspect, value, asked.seq, new)
             for aspect, value in wanted.items()]  # fmt: skip
     made += [pins.from_plain(given) for given in said.get('rows', ())]
     before = _before(session, old, {*given, *(pin.aspect for pin in gone)}, said)
     before |= {'pins': [pins.as_plain(pin) for pin in gone]} if gone else {}
     change = asked.change(ChangeKind.CORRECTED, object_id, before, said)
-    change = dataclasses.replace(change, object=beliefs.shown(world, new))
+    left = effective([*(pin for pin in held if pin not in gone), *made], object_id)
+    change = dataclasses.replace(change, object=beliefs.shown(world, new, left))
     putting = beliefs.putting(session, row, new, change)
 
     def write(connection: apsw.Connection) -> None:
@@ -116,12 +118,14 @@ def state_object(session: Session, said: Mapping[str, Any], asked: Asked) -> Edi
     for aspect, value in values.items():
         more = put(record, more, aspect, value, world)
     belief = finished(Belief(record, more))
-    change = asked.change(ChangeKind.CREATED, number, {}, said)
-    change = dataclasses.replace(change, object=beliefs.shown(world, belief))
     made = [
         _pin(session, number, aspect, value, asked.seq, belief)
         for aspect, value in {**values, Aspect.PRESENCE: True}.items()
     ]
+    change = asked.change(ChangeKind.CREATED, number, {}, said)
+    change = dataclasses.replace(
+        change, object=beliefs.shown(world, belief, effective(made, number))
+    )
 
     def write(connection: apsw.Connection) -> None:
         session.write_labels()
@@ -239,13 +243,13 @@ def _pin(
 
 
 def _replaced(
-    session: Session, object_id: int, said: Mapping[str, Any], wanted: Mapping[Aspect, Any]
+    held: Sequence[Pin], object_id: int, said: Mapping[str, Any], wanted: Mapping[Aspect, Any]
 ) -> list[Pin]:
     """The pins that a correction takes away: of what it unpins all, of what it pins its own."""
     unpinned = {Aspect(name) for name in said.get('unpin', ())}
     own = {Aspect(name) for name in said.get('drop', ())} | set(wanted)
     return [
-        pin for pin in pins.held(session.database, session.redirects.held(object_id))
+        pin for pin in held
         if pin.aspect in unpinned or (pin.aspect in own and pin.object_id == object_id)
     ]  # fmt: skip
 

@@ -109,13 +109,14 @@ def restore(session: Session, object_id: int, center: Floats | None, asked: Aske
     )
     if center is not None:
         record['center'] = record['hull_center'] = center
-    held = pins.held(session.database, session.redirects.held(object_id))
-    more = pinned(record, more, effective(held, object_id), world)
+    word = effective(pins.held(session.database, session.redirects.held(object_id)), object_id)
+    more = pinned(record, more, word, world)
     record['state'] = STATE_CODE[State.CONFIRMED]
     record['version_center'], record['version_size'] = record['center'], record['size']
     after = {'center_m': record['center'][0].tolist()}
     change = asked.change(ChangeKind.RESTORED, object_id, {'state': 'forgotten'}, after)
-    change = dataclasses.replace(change, object=_as_object(world, record, more))
+    back = dataclasses.replace(_as_object(world, record, more), pins=word)
+    change = dataclasses.replace(change, object=back)
 
     def write(connection: apsw.Connection) -> None:
         objects.write_record(connection, record, more, world, change)

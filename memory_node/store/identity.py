@@ -21,7 +21,7 @@ import numpy as np
 from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError
 from memory_node.fusion import identity
 from memory_node.fusion.identity import Belief, Sighting, belief_of
-from memory_node.fusion.pins import effective
+from memory_node.fusion.pins import Pins, effective
 from memory_node.fusion.world import STATE_CODE
 from memory_node.model import NO_PINS, Change, ChangeKind, State
 from memory_node.store import beliefs, objects, pins, stated
@@ -146,7 +146,8 @@ def _merge(
         together = beliefs.again(undone.before)
     held = session.redirects.held
     said_of_both = pins.held(session.database, [*held(kept_id), *held(other_id)])
-    together = beliefs.pinned(world, together, effective(said_of_both, kept_id))
+    their_word = effective(said_of_both, kept_id)
+    together = beliefs.pinned(world, together, their_word)
     ended = Belief(other.record.copy(), other.more, other.feature)
     ended.record['state'] = STATE_CODE[State.MERGED]
     before = {'state': beliefs.state_of(world, other), **_clashes(session, kept_id, other_id)}
@@ -155,7 +156,7 @@ def _merge(
     second = _next(asked).change(
         ChangeKind.UPDATED, kept_id, beliefs.said_of(world, kept), _link(said, first)
     )
-    second = dataclasses.replace(second, object=beliefs.shown(world, together))
+    second = dataclasses.replace(second, object=beliefs.shown(world, together, their_word))
 
     def write(connection: apsw.Connection) -> None:
         objects.write_record(connection, ended.record, ended.more, world, first)
@@ -234,13 +235,13 @@ def _take_apart(session: Session, past: Past, said: Mapping[str, Any], asked: As
         held -= set(session.redirects.held(past.other_id))
         seen = session.database.rows(_SEEN, (listed(sorted(held)),))[0]
         left = identity.without(now, back, past.before, (seen[0], seen[1]), world)
-    left = _without_their_word(session, past, left)
+    left, word, their_word = _without_their_word(session, past, left)
     first = asked.change(ChangeKind.RESTORED, past.other_id, {'state': State.MERGED.value}, said)
-    first = dataclasses.replace(first, object=beliefs.shown(world, back))
+    first = dataclasses.replace(first, object=beliefs.shown(world, back, their_word))
     second = _next(asked).change(
         ChangeKind.UPDATED, past.object_id, beliefs.said_of(world, now), _link(said, first)
     )
-    second = dataclasses.replace(second, object=beliefs.shown(world, left))
+    second = dataclasses.replace(second, object=beliefs.shown(world, left, word))
 
     def write(connection: apsw.Connection) -> None:
         objects.write_record(connection, back.record, back.more, world, first)
@@ -255,15 +256,21 @@ def _take_apart(session: Session, past: Past, said: Mapping[str, Any], asked: As
     return [Edit(first, write, apply), beliefs.putting(session, row, left, second)]
 
 
-def _without_their_word(session: Session, past: Past, left: Belief) -> Belief:
-    """An object from which another is taken out, without what was said of that other alone."""
-    world, final = session.engine.world, session.redirects
-    theirs = set(final.held(past.other_id))
+def _without_their_word(session: Session, past: Past, left: Belief) -> tuple[Belief, Pins, Pins]:
+    """An object from which another is taken out, as what was said of it alone has it.
+
+    Returns:
+        The object, what was said of it, and what was said of the other.
+    """
+    world, redirects = session.engine.world, session.redirects
+    theirs = set(redirects.held(past.other_id))
     now = world.pins.get(past.object_id, NO_PINS)
-    ours = pins.held(session.database, set(final.held(past.object_id)) - theirs)
+    said = pins.held(session.database, redirects.held(past.object_id))
+    word = effective([pin for pin in said if pin.object_id not in theirs], past.object_id)
+    their_word = effective([pin for pin in said if pin.object_id in theirs], past.other_id)
     lost = {aspect: past.before for aspect, pin in now.items() if pin.object_id in theirs}
-    left = beliefs.taken_from(world, left, lost)
-    return beliefs.pinned(world, left, effective(ours, past.object_id))
+    left = beliefs.pinned(world, beliefs.taken_from(world, left, lost), word)
+    return left, word, their_word
 
 
 # -- what is read ----------------------------------------------------------------------------------
