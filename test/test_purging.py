@@ -18,6 +18,7 @@ from views import seen, stream, view
 from memory_node import Config, Query, SpatialMemory
 from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError, UnknownObjectError
 from memory_node.model import Aspect, ChangeKind, State
+from memory_node.store import checkpoint, database
 from memory_node.store import purge as stored
 from memory_node.store.repair import repair
 
@@ -295,6 +296,16 @@ def test_a_reader_outside_only_delays_that_old_bytes_go(path: str) -> None:
     with SpatialMemory.open(path) as memory:
         assert traces(path) == []
         assert memory.check() == []
+
+
+def test_our_own_checkpoints_do_not_delay_it(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, 'EVERY_S', 0.0001)
+    monkeypatch.setattr(checkpoint, 'TRUNCATE_FROM_BYTES', 0)
+    monkeypatch.setattr(database, 'ERASE_TIMEOUT_MS', 0)
+    with SpatialMemory.open(path) as memory:
+        for second in range(20):
+            (number,) = live(memory, second, seen(SECRET, (float(second), 0.0, 0.0)))
+            assert memory.purge(object_id=number).erased
 
 
 def test_a_stop_between_purge_and_erasing_is_made_up_for(

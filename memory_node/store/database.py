@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -221,8 +221,9 @@ class Database:
         connection = self.connection
         connection.set_busy_timeout(ERASE_TIMEOUT_MS)
         try:
-            connection.execute('VACUUM')
-            found = connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
+            with self._checkpointer.paused() if self._checkpointer else nullcontext():
+                connection.execute('VACUUM')
+                found = connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
             return not found[0][0]
         except (apsw.BusyError, apsw.LockedError):
             return False
