@@ -83,3 +83,45 @@ def point(name: str, value: object) -> tuple[float, float, float]:
         raise InvalidValueError(f'{name}: got {short(value)}, expected three finite metres')
     x, y, z = numbers.tolist()
     return x, y, z
+
+
+def size(name: str, value: object, unknown: bool = False) -> tuple[float, float, float]:
+    """Return three side lengths in metres, each more than 0; unknown: all of them may be 0."""
+    sides = point(name, value)
+    if min(sides) <= 0 and not (unknown and max(map(abs, sides)) == 0):
+        raise InvalidValueError(
+            f'{name}: got {short(value)}, expected three side lengths of more than 0 m'
+        )
+    return sides
+
+
+def turn(name: str, value: object) -> tuple[float, float, float, float]:
+    """Return a quaternion x, y, z, w of norm 1; one that is nearly so is made so."""
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.zeros(0)
+    squares = [v * v for v in numbers.tolist()] if numbers.shape == (4,) else [math.nan]
+    norm = math.sqrt(sum(squares))
+    if not abs(norm - 1.0) < 0.01:
+        raise InvalidValueError(
+            f'{name}: got {short(value)}, expected a quaternion x, y, z, w of norm 1'
+        )
+    x, y, z, w = (numbers / norm).tolist()
+    return x, y, z, w
+
+
+def share(name: str, value: object) -> float:
+    """Return a number from 0 to 1."""
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not number or not 0.0 <= float(value) <= 1.0:  # type: ignore[arg-type]
+        raise InvalidValueError(f'{name}: got {short(value)}, expected 0 to 1')
+    return float(value)  # type: ignore[arg-type]
+
+
+def line(name: str, value: object) -> int:
+    """Return the number of a log line."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not 0 < value < 2**63:  # type: ignore[operator]
+        raise InvalidValueError(f'{name}: got {short(value)}, expected a log line from 1 on')
+    return int(value)  # type: ignore[call-overload]

@@ -64,6 +64,16 @@ class ChangeKind(_Word):
     CORRECTED = 'CORRECTED'
     RELATION = 'RELATION'
     EVENT = 'EVENT'
+    PURGED = 'PURGED'
+
+
+class Aspect(_Word):
+    """What of an object a person's word can hold, whatever is seen later."""
+
+    LABEL = 'label'
+    POSE = 'pose'
+    SIZE = 'size'
+    PRESENCE = 'presence'
 
 
 class RelationKind(_Word):
@@ -193,13 +203,41 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Pin:
+    """A person's word about an object, and what has been seen beside it since.
+
+    Attributes:
+        object_id: the object it was said of; another than the one that has it after a merge.
+        aspect: an Aspect. presence: somebody said that it is there, so it never ages.
+        value: the label; the pose (x, y, z and quaternion x, y, z, w); the size; True.
+        seq: log line that says by whom and why.
+        sightings: since then, those that could have changed it.
+        evidence: what these say: the heaviest label, the mean pose, the mean size; None: nothing.
+        conflict: whether the evidence says something else.
+    """
+
+    object_id: int
+    aspect: Aspect
+    value: str | bool | tuple[float, ...]
+    seq: int
+    sightings: int = 0
+    evidence: str | tuple[float, ...] | None = None
+    conflict: bool = False
+
+
+NO_PINS: Mapping[Aspect, Pin] = {}
+
+
+@dataclass(frozen=True)
 class MemoryObject:
     """The belief that one physical thing exists.
 
     Attributes:
         labels: label → evidence mass, heaviest first.
         confidence: saturating sum of scores (CH-19), not a probability of presence.
-        first_seen_ns, last_seen_ns: stamps of its first and last sighting.
+        first_seen_ns, last_seen_ns: stamps of its first and last sighting; of one that was stated
+            and not seen yet, when it was said.
+        pins: what of it is a person's word; label, pose and size are then as that says.
     """
 
     id: int
@@ -214,6 +252,17 @@ class MemoryObject:
     first_seen_ns: int
     last_seen_ns: int
     map_id: str = ''
+    pins: Mapping[Aspect, Pin] = field(default_factory=dict)
+
+    @property
+    def stated(self) -> bool:
+        """Whether somebody said that it is there: it never ages."""
+        return Aspect.PRESENCE in self.pins
+
+    @property
+    def conflicts(self) -> tuple[Aspect, ...]:
+        """The aspects in which what was seen differs from what a person said."""
+        return tuple(aspect for aspect, pin in self.pins.items() if pin.conflict)
 
 
 @dataclass(frozen=True)
@@ -336,6 +385,24 @@ class Commit:
     first_seq: int
     seq: int
     refused: str = ''
+
+
+@dataclass(frozen=True)
+class Purge:
+    """What a purge removed.
+
+    Attributes:
+        commit: its log lines: one for the whole, then one for each object.
+        objects, sightings, lines: objects, observations and log lines without content now.
+        erased: whether the old bytes are gone from file and write-ahead log; False: a reader
+            outside still holds them, and they go when it has ended and the memory is closed.
+    """
+
+    commit: Commit
+    objects: int
+    sightings: int
+    lines: int
+    erased: bool
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from memory_node.errors import (
 )
 from memory_node.locking import FairLock
 from memory_node.model import MemoryObject
-from memory_node.store import identity, objects
+from memory_node.store import identity, objects, purge
 from memory_node.store.database import BUSY_TIMEOUT_MS, Database
 from memory_node.store.session import Session
 
@@ -52,6 +52,7 @@ class OpenStore:
         self._session = Session(database, config)
         self._ignored = folded(config.ignored_labels)
         self._consolidated: tuple[int, int, Config | None] = (0, 0, None)
+        self._finish_purge()
 
     @classmethod
     def open(
@@ -154,6 +155,14 @@ class OpenStore:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _finish_purge(self) -> None:
+        """Remove old bytes that a purge had to leave, as a stop or a reader was in its way."""
+        if not self._database.readonly and not purge.erase(self._session):
+            self._session.notices.append(
+                'the file still holds bytes that were purged: there is no room to write it anew, '
+                'or a reader outside needs them'
+            )
 
     @contextmanager
     def _opened(self) -> Iterator[Session]:

@@ -17,11 +17,19 @@ from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.identity import LEAST, Likeness, alike
 from memory_node.fusion.noise import believed
-from memory_node.model import Commit, Consolidation, Merged, MergedStore, View
+from memory_node.model import (
+    NO_PINS,
+    Aspect,
+    Commit,
+    Consolidation,
+    Merged,
+    MergedStore,
+    View,
+)
 from memory_node.store import identity, merging, sightings
 from memory_node.store.edits import Asked, Edit
 from memory_node.store.merging import Foreign
-from memory_node.store.session import FeatureSpace
+from memory_node.store.session import FeatureSpace, Session
 from memory_node.telling import CALLER, Telling
 
 CONSOLIDATE = 'consolidate'
@@ -123,8 +131,7 @@ class Reconciling(Telling):
             ObjectEndedError: what went on has ended since.
             StoreError: nothing was written.
         """
-        if isinstance(seq, bool) or not isinstance(seq, (int, np.integer)) or not 0 < seq < 2**63:
-            raise InvalidValueError(f'seq: got {checks.short(seq)}, expected a log line from 1 on')
+        checks.line('seq', seq)
         return self._edits(
             actor, reason, recorded_ns, lambda asked: identity.undo(self._session, int(seq), asked)
         )
@@ -140,9 +147,9 @@ class Reconciling(Telling):
         """Merge objects that the arbiter would have joined, had one been seen as the other (CH-28).
 
         Each object that has changed since the last time is scored against its neighbours, never
-        against all. Two that were seen in one view, or that somebody told apart, are never merged.
-        The likest pairs come first, the lower id is kept, until there is none. The memory is held
-        but briefly at a time.
+        against all. Two that were seen in one view, or that somebody told apart or gave different
+        labels, are never merged. The likest pairs come first, the lower id is kept, until there is
+        none. The memory is held but briefly at a time.
 
         Args:
             actor: by whom, for the log.
@@ -226,7 +233,7 @@ class Reconciling(Telling):
                 engine.world, engine.index, rows[1:], self._sigma_m(), session.config
             ):
                 return []
-            if ids in sightings.told_apart(session):
+            if ids in sightings.told_apart(session) or _called_apart(session, *ids):
                 return []
             if sightings.views_of(session, ids[0]) & sightings.views_of(session, ids[1]):
                 return []
@@ -358,3 +365,10 @@ class Reconciling(Telling):
         with self._opened() as session:
             known = merging.aliases(session, merging.SENSOR + checks.text('store_id', store_id))
         return known.get(object_id)
+
+
+def _called_apart(session: Session, one_id: int, other_id: int) -> bool:
+    """Whether somebody gave each of two objects a label, and not the same."""
+    pins = session.engine.world.pins
+    said = [pins.get(number, NO_PINS).get(Aspect.LABEL) for number in (one_id, other_id)]
+    return None not in said and len({pin.value for pin in said if pin}) == 2

@@ -9,6 +9,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 
 import apsw
+import numpy as np
 
 from memory_node import checks
 from memory_node.config import Config, tunables
@@ -95,24 +96,41 @@ class Telling(OpenStore):
         reason: str = '',
         actor: str = CALLER,
         recorded_ns: int | None = None,
+        until_ns: int | None = None,
     ) -> Commit:
         """End an object. The next sighting of the same thing there does not bring it back.
 
         Only new evidence does: `restore_looks` independent looks with a mean score above
-        `restore_score`; or `restore`.
+        `restore_score`; or `restore`; or, where it was for a time, a view of a later time.
 
         Args:
             object_id: of a live object.
             reason, actor: why and by whom, for the log.
             recorded_ns: when the memory learned it; None: the newest stamp it has seen.
+            until_ns: no view stamped at this time or later is kept from learning it anew, as
+                another object; None: for ever.
 
         Raises:
+            InvalidValueError: `until_ns` is no time after the newest stamp.
             UnknownObjectError: no object ever had this id.
             ObjectEndedError: it was forgotten before.
             StoreError: nothing was written.
         """
-        return self._edit(actor, reason, recorded_ns, lambda asked: edits.forget(
-            self._session, self._live_row(object_id), asked))  # fmt: skip
+
+        def prepare(asked: Asked) -> Edit:
+            said = {} if until_ns is None else {'until_ns': self._later(until_ns)}
+            return edits.forget(self._session, self._live_row(object_id), asked, said)
+
+        return self._edit(actor, reason, recorded_ns, prepare)
+
+    def _later(self, until_ns: int) -> int:
+        whole = isinstance(until_ns, (int, np.integer)) and not isinstance(until_ns, bool)
+        if not whole or not self._session.newest_ns < until_ns < 2**63:
+            raise InvalidValueError(
+                f'until_ns: got {checks.short(until_ns)}, expected a time after the newest stamp, '
+                f'{self._session.newest_ns}'
+            )
+        return int(until_ns)
 
     def restore(
         self,
@@ -132,9 +150,10 @@ class Telling(OpenStore):
         def prepare(asked: Asked) -> Edit:
             stone = self._session.engine.tombstones.get(object_id)
             if stone is None:
-                state = self._object(object_id).state
+                found = self._object(object_id)
+                was = f'got state {found.state}' if found.label else 'was purged'
                 raise InvalidValueError(
-                    f'object {object_id}: got state {state}, expected one that was forgotten'
+                    f'object {object_id}: {was}, expected one that was forgotten'
                 )
             return edits.restore(self._session, object_id, stone.seen_center, asked)
 
@@ -272,13 +291,17 @@ class Telling(OpenStore):
                 session.seq + 1, now if stamp_ns is None else stamp_ns,
                 now if recorded_ns is None else recorded_ns, actor, reason,
             )  # fmt: skip
-            prepared = prepare(asked)
-            last = session.seq + len(prepared)
-            if prepared:
-                with self._database.transaction() as connection:
-                    session.settle(connection)
-                    _write_edits(connection, prepared)
-                session.settled()
+            try:
+                prepared = prepare(asked)
+                last = session.seq + len(prepared)
+                if prepared:
+                    with self._database.transaction() as connection:
+                        session.settle(connection)
+                        _write_edits(connection, prepared)
+                    session.settled()
+            except BaseException:
+                session.forget_new_labels()
+                raise
             changes = _apply_edits(prepared)
             session.advance(last)
             return Commit((), tuple(changes), asked.seq, last)

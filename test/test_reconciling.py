@@ -535,9 +535,10 @@ def test_a_file_of_the_first_schema_is_brought_forward(tmp_path: Path) -> None:
     with SpatialMemory.open(path) as memory:
         (mug,) = show(memory, 0, ('mug', 0.0))
     connection = apsw.Connection(path)
-    for table in ('identity_change', 'attribution', 'redirect'):
+    for table in ('seal', 'pin', 'identity_change', 'attribution', 'redirect'):
         connection.execute(f'DROP TABLE {table}')
     connection.execute('DROP INDEX view_merged')
+    connection.execute('ALTER TABLE tombstone DROP COLUMN until_ns')
     connection.pragma('user_version', 1)
     connection.close()
     with SpatialMemory.open(path) as memory:

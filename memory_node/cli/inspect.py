@@ -16,7 +16,7 @@ from memory_node.cli.main import OK
 from memory_node.cli.terminal import Terminal, moment, point, size
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import DamagedStoreError, SpatialMemoryError
-from memory_node.model import Change, MemoryObject, Relation
+from memory_node.model import Change, MemoryObject, Pin, Relation
 from memory_node.store import log, opening
 from memory_node.store.database import Database
 
@@ -32,6 +32,7 @@ _COUNTS = {
     'properties': 'SELECT count(*) FROM property',
     'stated_relations': 'SELECT count(*) FROM stated_relation',
     'events': 'SELECT count(*) FROM event',
+    'pins': 'SELECT count(*) FROM pin',
 }
 _NEWEST_OBJECTS = """
     SELECT id, label, state, x, y, z, size_x, size_y, size_z, confidence, observations,
@@ -235,7 +236,15 @@ def _object_facts(obj: MemoryObject) -> list[tuple[str, str]]:
         ('sightings', str(obj.observations)),
         ('first seen', moment(obj.first_seen_ns)),
         ('last seen', moment(obj.last_seen_ns)),
+        *((f'pinned {pin.aspect}', _pin(pin)) for pin in obj.pins.values()),
     ]
+
+
+def _pin(pin: Pin) -> str:
+    told = f'{_json(pin.value)} by line {pin.seq}'
+    if pin.evidence is None:
+        return told
+    return f'{told}; {"in conflict, " if pin.conflict else ""}seen {_json(pin.evidence)}'
 
 
 def _relation(memory: SpatialMemory, relation: Relation) -> tuple[str, ...]:

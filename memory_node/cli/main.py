@@ -1,7 +1,7 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""`memory VERB FILE`: look at the file of a memory, check it, mend it, copy it."""
+"""`memory VERB FILE`: look at the file of a memory, check it, mend it, copy it, correct it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ import os
 import sys
 from collections.abc import Sequence
 
-VERBS = ('inspect', 'check', 'rebuild', 'repair', 'snapshot')
+from memory_node.cli.arguments import add_acts, whole, whole_from
+
+VERBS = (
+    'inspect', 'check', 'rebuild', 'repair', 'snapshot',
+    'correct', 'forget', 'purge', 'consolidate', 'split', 'merge',
+)  # fmt: skip
 OK, FINDINGS, CANNOT = 0, 1, 2
 """Exit codes, as `_EXITS` says."""
 INTERRUPTED = 130
 MOST_ROWS = 100_000
 
 _EXITS = (
-    'exit code: 0 all is well, 1 something is wrong with the file, 2 it cannot be opened, or '
-    'wrong usage'
+    'exit code: 0 all is well, 1 something is wrong with the file, 2 it cannot be opened, what was '
+    'asked for cannot be done, or wrong usage'
 )
 
 
@@ -47,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog='memory', epilog=_EXITS,
-        description='Look at the file of a spatial memory, check it, mend it, copy it.',
+        description='Look at the file of a spatial memory, check it, mend it, copy it, correct it.',
     )  # fmt: skip
     verbs = parser.add_subparsers(dest='verb', metavar='VERB', required=True)
 
@@ -72,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         help='show the last N changes of the log; with --id also sightings (default 10)',
     )  # fmt: skip
     inspect.add_argument(
-        '--id', type=_id, metavar='ID', help='show this object, also one that has ended'
+        '--id', type=whole, metavar='ID', help='show this object, also one that has ended'
     )
     verb(
         'check', 'find everything that is wrong with it',
@@ -96,27 +101,12 @@ def _parser() -> argparse.ArgumentParser:
         'Write a consistent copy into a new file, also while a node goes on writing.',
     )  # fmt: skip
     snapshot.add_argument('new', metavar='NEW', help='the copy; it must not be there yet')
+    add_acts(verb)
     return parser
 
 
 def _count(text: str) -> int:
-    return _whole(text, 0, MOST_ROWS)
-
-
-def _id(text: str) -> int:
-    return _whole(text, 1, 2**63 - 1)
-
-
-def _whole(text: str, low: int, high: int) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = low - 1
-    if not low <= number <= high:
-        raise argparse.ArgumentTypeError(
-            f'got {text!r}, expected a whole number from {low} to {high}'
-        )
-    return number
+    return whole_from(text, 0, MOST_ROWS)
 
 
 if __name__ == '__main__':

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memory_node.cli import inspect
+from memory_node.cli.acts import ACTS
 from memory_node.cli.main import CANNOT, FINDINGS, OK
 from memory_node.cli.terminal import Terminal
 from memory_node.config import Config
@@ -97,6 +98,7 @@ VERBS: dict[str, Callable[[argparse.Namespace, Terminal], int]] = {
     'rebuild': rebuild,
     'repair': mend,
     'snapshot': snapshot,
+    **ACTS,
 }
 
 

@@ -165,7 +165,9 @@ class Engine:
     def _judge(
         self, evidence: Evidence, label: Ints, look: Look, pairs: Pairs, config: Config
     ) -> tuple[Judgement, list[Tombstone | None]]:
-        stones = self.tombstones.barring(evidence, label, look.map_number, config.dilation_m)
+        stones = self.tombstones.barring(
+            evidence, label, look.map_number, config.dilation_m, look.stamp_ns
+        )
         barred = np.array([stone is not None for stone in stones], dtype=bool)
         twin = None
         if config.fold_duplicates and config.profile != CHRONOTOPE:

@@ -75,7 +75,7 @@ def merged(kept: Belief, other: Belief, world: World) -> Belief:
     """What two objects are as one: means weighted by their sightings, evidence added (CH-28)."""
     a, b = kept.record, other.record
     record = a.copy()
-    share = other.count / (kept.count + other.count)
+    share = other.count / max(1, kept.count + other.count)
     (_unite_hulls if world.off_center else _weigh_boxes)(record, b, share)
     record['confidence'] = 1.0 - (1.0 - a['confidence']) * (1.0 - b['confidence'])
     for name in ('observations', 'looks'):

@@ -120,7 +120,7 @@ def geometry_terms(
     j: cython.Py_ssize_t
     for p in range(place.shape[0]):
         i, k = place[p], row[p]
-        spread: cython.double = sigma[i] * sqrt(1.0 + max(settled, 1.0 / float(seen[k])))
+        spread: cython.double = sigma[i] * sqrt(1.0 + max(settled, 1.0 / float(max(seen[k], 1))))
         gate: cython.double = gate_sigmas * spread
         gate += gate_size * min(_diagonal(half, i), _diagonal(box, k))
         away: cython.double = 0.0
@@ -340,7 +340,7 @@ def spread(
         if nearest[i] < 0 or cov[i, 0] == cov[i, 0]:
             continue
         k: cython.Py_ssize_t = row[nearest[i]]
-        share[count] = 3.0 * (1.0 + 1.0 / float(seen[k]))
+        share[count] = 3.0 * (1.0 + 1.0 / float(max(seen[k], 1)))
         for j in range(3):
             away[count, j] = center[i, j] - there[k, j]
         count += 1

@@ -33,6 +33,7 @@ class Tombstone:
         feature: (D,) of the object; None: it had none.
         detections, score_sum, center_sum: of the sightings since; independent looks: `looks`.
         look: the last look that counted; None: none yet.
+        until_ns: it bars no view stamped at this time or later; None: it bars for ever.
     """
 
     object_id: int
@@ -45,6 +46,7 @@ class Tombstone:
     score_sum: float = 0.0
     center_sum: Floats = dataclasses.field(default_factory=lambda: np.zeros(3))
     look: Look | None = None
+    until_ns: int | None = None
 
     @property
     def seen_center(self) -> Floats:
@@ -96,21 +98,26 @@ class Tombstones:
         return None
 
     def barring(
-        self, evidence: Evidence, label: Ints, map_number: int, cell_m: float
+        self, evidence: Evidence, label: Ints, map_number: int, cell_m: float, stamp_ns: int
     ) -> list[Tombstone | None]:
-        """The tombstone that bars each detection; the nearest, ties to the lowest id."""
+        """The tombstone that bars each detection; the nearest, ties to the lowest id.
+
+        That time passed changes no tombstone: it only bars no view of a later time (promise 9).
+        """
         if not self._by_key:
             return [None] * len(evidence)
         return [
-            self._nearest((map_number, number), evidence, k, cell_m)
+            self._nearest((map_number, number), evidence, k, cell_m, stamp_ns)
             for k, number in enumerate(label.tolist())
         ]
 
     def _nearest(
-        self, key: tuple[int, int], evidence: Evidence, k: int, cell_m: float
+        self, key: tuple[int, int], evidence: Evidence, k: int, cell_m: float, stamp_ns: int
     ) -> Tombstone | None:
         found: tuple[float, int, Tombstone] | None = None
         for stone in self._by_key.get(key, {}).values():
+            if stone.until_ns is not None and stamp_ns >= stone.until_ns:
+                continue
             away = np.abs(evidence.center[k] - stone.center)
             if away.max() > cell_m or _is_other(stone, evidence, k):
                 continue

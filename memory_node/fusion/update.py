@@ -10,7 +10,7 @@ and kept features) and from the look, so that the same arithmetic rebuilds the o
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from memory_node.fusion.arbiter import FEATURE, Judgement
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, independent
+from memory_node.fusion.pins import Pins, hold
 from memory_node.fusion.world import (
     OBJECT,
     STATE_CODE,
@@ -58,6 +59,7 @@ class Update:
         kept: (n,) whether the feature of a detection is stored with its observation.
         more_labels: place in `after` → labels beyond the slots of the record.
         changes: what the log will say.
+        pins: object → what is pinned of it, with this view counted.
     """
 
     rows: Rows
@@ -69,6 +71,7 @@ class Update:
     kept: boxes.Bools
     more_labels: dict[int, dict[int, float]]
     changes: list[ChangeDraft]
+    pins: dict[int, Pins] = field(default_factory=dict)
 
     def moved_to(self, place: int, count: int) -> Update:
         """The update of a single detection as one of a view of `count`, at its place there."""
@@ -117,6 +120,7 @@ def plan_update(
         blending.blend_boxes(old, matched, evidence, weight, speaks.view(np.uint8))
     more = _add_labels(after, evidence, label, place, rows, world)
     _choose_labels(old, more, world, c)
+    pins = hold(old, before, evidence, matched, speaks, more, world, c) if world.pins else {}
     counts = independent(old['look_ns'], old['look_position'], old['look_axis'], look, c)
     blending.count_sighting(
         old, matched, evidence.score, CONFIDENCE_GAIN, look, counts.view(np.uint8)
@@ -124,7 +128,7 @@ def plan_update(
     needed = 1 if c.profile == CHRONOTOPE else c.confirm_looks
     blending.confirm(after, before['last_seen_ns'], look.stamp_ns, needed, CONFIRMED)
     changes = _changes(before, after, world, c)
-    return Update(rows, place, after, *features, kept, more, changes)
+    return Update(rows, place, after, *features, kept, more, changes, pins)
 
 
 def apply_update(update: Update, world: World) -> Rows:
@@ -135,6 +139,7 @@ def apply_update(update: Update, world: World) -> Rows:
     world.features.put(rows[update.feature_place], update.feature)
     for place, masses in update.more_labels.items():
         world.more_labels[int(rows[place])] = masses
+    world.pins.update(update.pins)
     return rows
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from math import isnan
 
 from memory_node.fusion.arbiter import TERMS
@@ -22,10 +23,12 @@ def numbered_changes(plan: Plan, world: World, recorded_ns: int) -> list[Change]
         for draft in update.changes:
             record = update.after[draft.place : draft.place + 1]
             more = update.more_labels.get(draft.place, {})
+            found = world.as_objects(record, {0: more})[0]
+            if found.id in update.pins:
+                found = dataclasses.replace(found, pins=update.pins[found.id])
             changes.append(Change(
-                plan.look.seq + 1 + len(changes), draft.kind, int(record['id'][0]),
-                plan.look.stamp_ns, recorded_ns, before=draft.before,
-                object=world.as_objects(record, {0: more})[0],
+                plan.look.seq + 1 + len(changes), draft.kind, found.id, plan.look.stamp_ns,
+                recorded_ns, before=draft.before, object=found,
             ))  # fmt: skip
     return changes
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from memory_node.fusion import features
 from memory_node.fusion.labels import LabelBook
-from memory_node.model import Floats, MemoryObject, State
+from memory_node.model import NO_PINS, Aspect, Floats, MemoryObject, Pin, State
 from memory_node.scene.boxes import Bools
 
 LABEL_SLOTS = 4
@@ -159,6 +159,7 @@ class World:
         records: structured array of OBJECT; only the first `count` rows are in use.
         alive: (capacity,) whether the row's object has not ended.
         more_labels: row → {label: mass} beyond the slots of the record.
+        pins: object → what of it is a person's word; most have none.
         off_center: whether the centre of a hull may differ from the centre of its object.
     """
 
@@ -171,6 +172,7 @@ class World:
         self.alive = np.zeros(1024, bool)
         self.features = FeatureTable()
         self.more_labels: dict[int, dict[int, float]] = {}
+        self.pins: dict[int, Mapping[Aspect, Pin]] = {}
         self._row_of_id = np.full(1024, -1, np.int64)
 
     def map_number(self, map_id: str) -> int:
@@ -235,6 +237,7 @@ class World:
         """Take an object out of the working set."""
         self.alive[row] = False
         self.more_labels.pop(row, None)
+        self.pins.pop(int(self.records['id'][row]), None)
 
     def masses_of(self, record: Any, more: dict[int, float]) -> dict[int, float]:
         """Return label → evidence mass of a record, heaviest first, ties by name."""
@@ -266,7 +269,7 @@ class World:
         Args:
             records: (R,) OBJECT. more_labels: place → labels beyond the slots of the record.
         """
-        names, maps = self.labels.names, self.maps
+        names, maps, pins = self.labels.names, self.maps, self.pins
         slots = zip(records['labels'].tolist(), records['masses'].tolist())
         masses = [
             {names[labels[0]]: held[0]}
@@ -278,7 +281,7 @@ class World:
         return [
             MemoryObject(
                 number, names[label], held, STATES[state], tuple(center), tuple(turn), tuple(size),
-                confidence, observations, first, last, maps[map_number],
+                confidence, observations, first, last, maps[map_number], pins.get(number, NO_PINS),
             )
             for held, number, label, state, center, turn, size, confidence, observations, first,
             last, map_number in columns

@@ -10,14 +10,16 @@ from typing import Any
 
 from memory_node.errors import UnknownObjectError
 from memory_node.model import (
+    Aspect,
     Change,
     ChangeKind,
     Explanation,
     MemoryObject,
     Observation,
+    Pin,
     VerdictKind,
 )
-from memory_node.store import log
+from memory_node.store import corrections, log
 from memory_node.store.database import Database
 from memory_node.store.session import Session
 
@@ -38,8 +40,9 @@ def of_object(session: Session, obj: MemoryObject, asked_id: int) -> Explanation
     lines = [] if asked_id == obj.id else [f'Object {asked_id} was merged into object {obj.id}.']
     lines += [
         f'Object {obj.id} is {obj.state}; {obj.observations} sightings went to it.',
-        f'It is called {obj.label!r} by the evidence: {labels}.',
+        f'{_called(obj)}: {labels}.' if labels else f'{_called(obj)}.',
     ]
+    lines += [_pin(session, pin) for pin in obj.pins.values()]
     joined = [o for o in observations if o.verdict is VerdictKind.MERGED]
     if joined:
         least = min(joined, key=lambda o: o.terms.get('total', 0.0))
@@ -50,6 +53,32 @@ def of_object(session: Session, obj: MemoryObject, asked_id: int) -> Explanation
     lines += [_line(change) for change in changes]
     settings = _settings(database, observations[-1].view_seq) if observations else {}
     return Explanation(tuple(lines), tuple(observations), tuple(changes), settings)
+
+
+def _called(obj: MemoryObject) -> str:
+    if Aspect.LABEL in obj.pins:
+        return f'It is called {obj.label!r} by a person; the evidence'
+    return f'It is called {obj.label!r} by the evidence'
+
+
+def _pin(session: Session, pin: Pin) -> str:
+    """A person's word, by whom and why, and what has been seen beside it."""
+    line = corrections.line_of(session, pin.seq)
+    who = f'by {line.actor} in line {pin.seq}' if line else f'in line {pin.seq}'
+    why = f' ({line.reason})' if line and line.reason else ''
+    if pin.aspect is Aspect.PRESENCE:
+        return f'That it is there was stated {who}{why}; {pin.sightings} sightings since.'
+    told = f'Its {pin.aspect} is pinned to {_value(pin.value)} {who}{why}'
+    if pin.evidence is None:
+        return f'{told}.'
+    so = 'in conflict, ' if pin.conflict else ''
+    return f'{told}; {so}the evidence says {_value(pin.evidence)}.'
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f'({", ".join(f"{number:.3f}" for number in value)})'
+    return repr(value)
 
 
 def of_observation(session: Session, observation_id: int) -> Explanation:

@@ -25,7 +25,7 @@ from geometry_msgs.msg import Pose as PoseMsg
 from spatial_memory import msg
 
 from memory_node import model
-from memory_node.ros import facts
+from memory_node.ros import facts, pins
 from memory_node.scene.transform import Transform
 
 _NANOSECONDS = 1_000_000_000
@@ -157,6 +157,7 @@ def object_from_msg(message: msg.MemoryObject) -> model.MemoryObject:
         first_seen_ns=stamp_to_ns(message.first_seen),
         last_seen_ns=stamp_to_ns(message.last_seen),
         map_id=message.map_id,
+        pins={pin.aspect: pin for pin in map(pins.from_msg, message.pins)},
     )
 
 
@@ -383,6 +384,8 @@ def _fill_object(message: msg.MemoryObject, obj: model.MemoryObject) -> None:
     _fill_stamp(message.first_seen, obj.first_seen_ns)
     _fill_stamp(message.last_seen, obj.last_seen_ns)
     message.map_id = str(obj.map_id)
+    if obj.pins:
+        message.pins = [pins.to_msg(pin) for pin in obj.pins.values()]
 
 
 def _fill_stamp(stamp: Time, stamp_ns: int) -> None:

@@ -15,9 +15,9 @@ from spatial_memory.msg import SceneGraph
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import InvalidValueError
 from memory_node.memory import SpatialMemory
-from memory_node.model import Commit, MemoryObject, Query, Relation, Triple, View
+from memory_node.model import Commit, MemoryObject, Pose, Query, Relation, Triple, View
 from memory_node.recall.page import Page
-from memory_node.ros import conversions, facts, maintaining
+from memory_node.ros import conversions, correcting, facts, maintaining
 
 SERVICE = 'service'
 PAGE = 100
@@ -30,6 +30,7 @@ class Desk:
     Attributes:
         now_ns: the node's clock; 0 before the first /clock.
         to_map: a PointStamped in map metres; raises TransformError.
+        pose_to_map: a PoseStamped in the map frame; raises TransformError.
         to_view: a DetectionArray as a View; raises TransformError or InvalidValueError.
         on_commit: told of what a request changed: the view (None: there was none) and the commit.
         map_frame: frame of all replies.
@@ -37,6 +38,7 @@ class Desk:
 
     now_ns: Callable[[], int]
     to_map: Callable[[Any], Triple]
+    pose_to_map: Callable[[Any], Pose]
     to_view: Callable[[Any], View]
     on_commit: Callable[[View | None, Commit], None]
     map_frame: str
@@ -70,10 +72,23 @@ def history(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> N
 
 
 def forget(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
-    """~/forget, and with `undo` the opposite."""
-    act = memory.restore if request.undo else memory.forget
-    commit = act(request.object_id, request.reason, request.actor or SERVICE, _now(desk))
+    """~/forget, with `undo` the opposite, and with `purge` for good."""
+    by = (request.reason, request.actor or SERVICE, _now(desk))
+    if request.purge:
+        correcting.purge(desk, memory, request, response, by)
+        return
+    until_ns = correcting.until_ns(memory, request, by[2])
+    if request.undo:
+        commit = memory.restore(request.object_id, *by)
+    else:
+        commit = memory.forget(request.object_id, *by, until_ns)
     _done(desk, commit, response)
+
+
+def correct(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/correct."""
+    by = (request.reason, request.actor or SERVICE, _now(desk))
+    correcting.correct(desk, memory, request, response, by)
 
 
 def relate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
@@ -228,6 +243,7 @@ HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
     'Query': query,
     'History': history,
     'Forget': forget,
+    'Correct': correct,
     'Relate': relate,
     'Observe': observe,
     'Explain': explain,

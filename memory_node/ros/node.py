@@ -27,7 +27,7 @@ from memory_node.errors import (
     StoreError,
 )
 from memory_node.memory import SpatialMemory
-from memory_node.model import Commit, Triple, View
+from memory_node.model import Commit, Pose, Triple, View
 from memory_node.ros import conversions, parameters
 from memory_node.ros.boards import make_boards
 from memory_node.ros.complaints import Complaints
@@ -40,6 +40,7 @@ from memory_node.ros.sensors import make_inputs
 from memory_node.ros.services import Services
 from memory_node.ros.transforms import TransformListener, frame_name, make_transforms
 from memory_node.ros.transitions import answer_invalid_transitions, reported
+from memory_node.scene.transform import Transform
 
 FRESH_NS = 1_000_000_000
 """A transform of this age still says where a frame is now."""
@@ -94,7 +95,9 @@ class SpatialMemoryNode(LifecycleNode):
         )
         self._feed = Feed(self, map_frame, self._problem)
         self._boards = make_boards(self, lambda: self._settings.node, self._problem)
-        desk = Desk(self._now_ns, self._to_map, self._to_view, self._requested, map_frame)
+        desk = Desk(
+            self._now_ns, self._to_map, self._pose_to_map, self._to_view, self._requested, map_frame
+        )
         self._answers = Services(self, self._active_memory, desk, self._health.services)
         self._diagnostics = Diagnostics(self, self._health.statuses, self.callback_failed)
         answer_invalid_transitions(self)
@@ -254,22 +257,35 @@ class SpatialMemoryNode(LifecycleNode):
                 board.changed(commit)
 
     def _to_map(self, point: Any) -> Triple:
-        """Map metres of a PointStamped; the frame must be the map's, or known at its stamp.
+        """Map metres of a PointStamped; see `_transform_to_map`."""
+        given = conversions.triple_from_msg(point.point)
+        return self._transform_to_map(point.header).apply_point(given)
+
+    def _pose_to_map(self, stamped: Any) -> Pose:
+        """A PoseStamped in the map frame; an orientation of zeros stays that."""
+        pose = conversions.pose_from_msg(stamped.pose)
+        to_map = self._transform_to_map(stamped.header)
+        turn = pose.orientation_xyzw
+        if any(turn):
+            x, y, z, w = to_map.rotate([turn])[0].tolist()
+            turn = (x, y, z, w)
+        return Pose(to_map.apply_point(pose.position_m), turn)
+
+    def _transform_to_map(self, header: Any) -> Transform:
+        """From the frame of a request to that of the map; it must be known at its stamp.
 
         Without a stamp it is meant now; then a transform that is a little older will do, as none is
         ever there for this very moment.
         """
-        given = conversions.triple_from_msg(point.point)
-        frame, target = frame_name(point.header.frame_id), self._settings.node.map_frame
+        frame, target = frame_name(header.frame_id), self._settings.node.map_frame
         transforms = self._transforms
         if not frame or frame == frame_name(target) or transforms is None:
-            return given
-        stamp_ns = conversions.stamp_to_ns(point.header.stamp)
+            return Transform()
+        stamp_ns = conversions.stamp_to_ns(header.stamp)
         if not stamp_ns:
             now_ns, newest_ns = self._now_ns(), transforms.buffer.newest_ns(target, frame)
             stamp_ns = newest_ns if now_ns - newest_ns < FRESH_NS else now_ns
-        x, y, z = transforms.buffer.lookup(target, frame, stamp_ns).apply([given])[0].tolist()
-        return x, y, z
+        return transforms.buffer.lookup(target, frame, stamp_ns)
 
     def _to_view(self, message: DetectionArray) -> View:
         """The view of a request, in the map frame; its transforms must be there already."""

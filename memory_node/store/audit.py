@@ -36,8 +36,10 @@ _HASHED = (
     _FEATURES,
     'SELECT seq, kind, object_id, stamp_ns, actor, reason, after FROM log ORDER BY seq',
     'SELECT object_id, seq, label, x, y, z, map_id, detections, looks, look_seq, score_sum, '
-    'sum_x, sum_y, sum_z, cleared_seq FROM tombstone ORDER BY object_id',
+    'sum_x, sum_y, sum_z, cleared_seq, until_ns FROM tombstone ORDER BY object_id',
     'SELECT label, cell_x, cell_y, cell_z, map_id, reason, count FROM rejection ORDER BY id',
+    'SELECT object_id, aspect, value, seq, sightings, evidence, conflict FROM pin '
+    'ORDER BY object_id, aspect',
 )
 _FINDINGS = {
     'log numbers are not 1, 2, 3, …': (
@@ -53,7 +55,7 @@ _FINDINGS = {
         "SELECT id FROM observation WHERE (object_id IS NULL) <> (verdict = 'rejected')"
     ),
     'rejected observations without a key or a tombstone': (
-        "SELECT id FROM observation WHERE verdict = 'rejected' "
+        "SELECT id FROM observation WHERE verdict = 'rejected' AND label <> '' "
         'AND (rejection_id IS NULL) = (barred_by IS NULL)'
     ),
     'objects without a CREATED line': (
@@ -71,20 +73,33 @@ _FINDINGS = {
         'owned AS (SELECT f.now AS id, count(*) AS n FROM observation o '
         f'LEFT JOIN {LAST} a ON a.observation_id = o.id '
         'JOIN final f ON f.id = coalesce(a.object_id, o.object_id) '
-        "WHERE o.reason <> 'duplicate' GROUP BY f.now) "
+        "WHERE o.reason <> 'duplicate' AND o.label <> '' GROUP BY f.now) "
         'SELECT o.id FROM object o LEFT JOIN owned w ON w.id = o.id '
         "WHERE o.state <> 'merged' AND o.observations <> coalesce(w.n, 0)"
     ),
     'objects whose version is not their last change in kind': (
         'SELECT id FROM object o WHERE version_seq IS NOT (SELECT max(seq) FROM log '
-        "WHERE object_id = o.id AND kind NOT IN ('CORRECTED', 'RELATION', 'EVENT'))"
+        "WHERE object_id = o.id AND kind NOT IN ('RELATION', 'EVENT') "
+        "AND (kind <> 'CORRECTED' OR json_extract(after, '$.correction') IS NOT NULL))"
     ),
     'merged objects that were merged into none, or the other way round': (
         "SELECT id FROM object WHERE (state = 'merged') <> (id IN (SELECT object_id FROM redirect))"
     ),
     'forgotten objects without a tombstone that bars': (
-        "SELECT id FROM object WHERE state = 'forgotten' AND id NOT IN "
+        "SELECT id FROM object WHERE state = 'forgotten' AND label <> '' AND id NOT IN "
         '(SELECT object_id FROM tombstone WHERE cleared_seq IS NULL)'
+    ),
+    'purged objects of which something is left': (
+        "SELECT id FROM object o WHERE label = '' AND (labels <> '{}' OR length(record) > 0 "
+        'OR EXISTS (SELECT 1 FROM object_version WHERE object_id = o.id) '
+        'OR EXISTS (SELECT 1 FROM object_feature WHERE object_id = o.id) '
+        'OR EXISTS (SELECT 1 FROM tombstone WHERE object_id = o.id) '
+        'OR EXISTS (SELECT 1 FROM property WHERE object_id = o.id) '
+        'OR EXISTS (SELECT 1 FROM pin WHERE object_id = o.id))'
+    ),
+    'objects without a label that no PURGED line is about': (
+        "SELECT id FROM object o WHERE label = '' AND NOT EXISTS "
+        "(SELECT 1 FROM log WHERE object_id = o.id AND kind = 'PURGED')"
     ),
 }
 _SHOWN = 5

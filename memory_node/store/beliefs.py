@@ -6,13 +6,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import apsw
 import numpy as np
 
 from memory_node.fusion.identity import Belief, finished
+from memory_node.fusion.pins import Pins, put
 from memory_node.fusion.world import World
+from memory_node.model import Aspect, MemoryObject
 from memory_node.store import features, objects
 from memory_node.store.edits import Edit
 from memory_node.store.session import Session
@@ -82,6 +85,37 @@ def _put_feature(connection: apsw.Connection, session: Session, belief: Belief) 
         )
 
 
+def pinned(world: World, belief: Belief, pins: Pins) -> Belief:
+    """A belief as a person's word has it."""
+    for aspect, pin in pins.items():
+        belief = having(world, belief, aspect, pin.value)
+    return belief
+
+
+def having(world: World, belief: Belief, aspect: Aspect, value: Any) -> Belief:
+    """A belief with one aspect set, ready to be written as a version."""
+    record = belief.record.copy()
+    more = put(record, dict(belief.more), aspect, value, world)
+    return finished(dataclasses.replace(belief, record=record, more=more))
+
+
+def value_of(world: World, belief: Belief, aspect: Aspect) -> Any:
+    """One aspect of a belief, as the value of a pin."""
+    record = belief.record[0]
+    if aspect is Aspect.LABEL:
+        return world.labels.names[int(record['label'])]
+    if aspect is Aspect.POSE:
+        return (*record['center'].tolist(), *record['orientation'].tolist())
+    return tuple(record['size'].tolist()) if aspect is Aspect.SIZE else True
+
+
+def taken_from(world: World, belief: Belief, aspects: Mapping[Aspect, Belief]) -> Belief:
+    """A belief with some of its aspects as another has them."""
+    for aspect, other in aspects.items():
+        belief = having(world, belief, aspect, value_of(world, other, aspect))
+    return belief
+
+
 def said_of(world: World, belief: Belief) -> dict[str, Any]:
     """An object in a log line, as plain values."""
     record = belief.record[0]
@@ -101,6 +135,7 @@ def state_of(world: World, belief: Belief) -> str:
     return str(shown(world, belief).state)
 
 
-def shown(world: World, belief: Belief) -> Any:
-    """It in the words of the model."""
-    return world.as_objects(belief.record, {0: belief.more})[0]
+def shown(world: World, belief: Belief, pins: Pins | None = None) -> MemoryObject:
+    """It in the words of the model; pins: what will be pinned, where that changes too."""
+    found = world.as_objects(belief.record, {0: belief.more})[0]
+    return found if pins is None else dataclasses.replace(found, pins=pins)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ class Checkpointer:
         self._stuck = False
         self._path = path
         self._connection: apsw.Connection | None = None
+        self._turn = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name='checkpointer', daemon=True)
         self._thread.start()
@@ -42,6 +44,12 @@ class Checkpointer:
     def held_back(self) -> bool:
         """Whether a reader outside keeps the write-ahead log from being emptied (C32)."""
         return self._stuck and self.log_bytes >= WARN_FROM_BYTES
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the file to somebody who needs it alone."""
+        with self._turn:
+            yield
 
     def stop(self) -> None:
         """End the thread."""
@@ -53,7 +61,8 @@ class Checkpointer:
             self._connection = apsw.Connection(str(self._path))
             self._connection.set_busy_timeout(0)
             while not self._stop.wait(EVERY_S):
-                self._once(self._connection)
+                with self._turn:
+                    self._once(self._connection)
         if self._connection is not None:
             self._connection.close()
 

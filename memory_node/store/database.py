@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,10 @@ from memory_node.store.checkpoint import Checkpointer
 MEMORY = ':memory:'
 BUSY_TIMEOUT_MS = 50
 """How long one attempt to write waits for a lock; `SpatialMemory` tries again."""
+ERASING = 'erasing'
+"""Key in `meta` while the file may still hold bytes of what was purged."""
+ERASE_TIMEOUT_MS = 1000
+"""How long removing old bytes waits for readers outside."""
 WAL_RESET_BYTES = 4 * 2**20
 _LAST_SEQ = 'SELECT coalesce(max(seq), 0) FROM log'
 
@@ -205,6 +209,29 @@ class Database:
         finally:
             self.connection.pragma('foreign_keys', True)
 
+    def erase(self) -> bool:
+        """Write the whole file anew, so that nothing that was removed is left in any of its pages.
+
+        Returns:
+            Whether the write-ahead log is empty too; a reader outside may still need what it holds.
+
+        Raises:
+            StoreError: there is no room for a second copy of the file.
+        """
+        connection = self.connection
+        connection.set_busy_timeout(ERASE_TIMEOUT_MS)
+        try:
+            with self._checkpointer.paused() if self._checkpointer else nullcontext():
+                connection.execute('VACUUM')
+                found = connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
+            return not found[0][0]
+        except (apsw.BusyError, apsw.LockedError):
+            return False
+        except apsw.Error as error:
+            raise StoreError(f'cannot write {self.path!r} anew: {error}') from error
+        finally:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
     def committed(self, seq: int) -> None:
         """Say that the log up to `seq` has been committed."""
         if self._checkpointer is not None:
@@ -283,6 +310,8 @@ class Database:
                 with copy.backup('main', source, 'main') as backup:
                     backup.step(-1)
                 copy.pragma('journal_mode', 'delete')
+                if copy.execute('SELECT 1 FROM meta WHERE key = ?', (ERASING,)).get:
+                    copy.execute('VACUUM')
                 seq = int(copy.execute('SELECT coalesce(max(seq), 0) FROM log').get)
                 copy.close()
             finally:

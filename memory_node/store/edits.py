@@ -17,10 +17,11 @@ from typing import Any
 import apsw
 import numpy as np
 
+from memory_node.fusion.pins import effective, pinned
 from memory_node.fusion.tombstones import Tombstone
 from memory_node.fusion.world import STATE_CODE, Records, World
 from memory_node.model import Change, ChangeKind, Floats, State
-from memory_node.store import kept_out, objects, stated
+from memory_node.store import kept_out, objects, pins, stated
 from memory_node.store.session import Session
 
 CLEAR = kept_out.CLEAR_TOMBSTONE
@@ -59,8 +60,13 @@ class Asked:
         )  # fmt: skip
 
 
-def forget(session: Session, row: int, asked: Asked) -> Edit:
-    """End a live object and leave a tombstone where it lay."""
+def forget(session: Session, row: int, asked: Asked, said: Mapping[str, Any]) -> Edit:
+    """End a live object and leave a tombstone where it lay.
+
+    Args:
+        session: of the store. row: of the object. asked: who wants it, why and when.
+        said: until_ns, where it is for a time; what else the log line says.
+    """
     engine = session.engine
     world = engine.world
     record = world.records[row : row + 1].copy()
@@ -69,11 +75,11 @@ def forget(session: Session, row: int, asked: Asked) -> Edit:
     held = bool(record['has_feature'][0])
     stone = Tombstone(
         number, int(record['label'][0]), record['center'][0].copy(), int(record['map'][0]),
-        world.features.take(np.array([row]))[0] if held else None,
+        world.features.take(np.array([row]))[0] if held else None, until_ns=said.get('until_ns'),
     )  # fmt: skip
     before = {'state': world.view(row).state.value}
     record['state'] = STATE_CODE[State.FORGOTTEN]
-    change = asked.change(ChangeKind.FORGOTTEN, number, before)
+    change = asked.change(ChangeKind.FORGOTTEN, number, before, said)
     change = dataclasses.replace(change, object=_as_object(world, record, more))
 
     def write(connection: apsw.Connection) -> None:
@@ -103,11 +109,14 @@ def restore(session: Session, object_id: int, center: Floats | None, asked: Aske
     )
     if center is not None:
         record['center'] = record['hull_center'] = center
+    word = effective(pins.held(session.database, session.redirects.held(object_id)), object_id)
+    more = pinned(record, more, word, world)
     record['state'] = STATE_CODE[State.CONFIRMED]
     record['version_center'], record['version_size'] = record['center'], record['size']
     after = {'center_m': record['center'][0].tolist()}
     change = asked.change(ChangeKind.RESTORED, object_id, {'state': 'forgotten'}, after)
-    change = dataclasses.replace(change, object=_as_object(world, record, more))
+    back = dataclasses.replace(_as_object(world, record, more), pins=word)
+    change = dataclasses.replace(change, object=back)
 
     def write(connection: apsw.Connection) -> None:
         objects.write_record(connection, record, more, world, change)
@@ -121,6 +130,7 @@ def restore(session: Session, object_id: int, center: Floats | None, asked: Aske
             world.features.put(rows, feature[None])
         engine.index.add(rows)
         engine.tombstones.clear(object_id)
+        session.renew_pins(object_id)
 
     return Edit(change, write, apply)
 

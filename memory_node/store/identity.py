@@ -21,9 +21,10 @@ import numpy as np
 from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError
 from memory_node.fusion import identity
 from memory_node.fusion.identity import Belief, Sighting, belief_of
+from memory_node.fusion.pins import Pins, effective
 from memory_node.fusion.world import STATE_CODE
-from memory_node.model import Change, ChangeKind, State
-from memory_node.store import beliefs, objects, stated
+from memory_node.model import NO_PINS, Change, ChangeKind, State
+from memory_node.store import beliefs, objects, pins, stated
 from memory_node.store.edits import Asked, Edit
 from memory_node.store.packed import pack
 from memory_node.store.redirects import OWNED, listed
@@ -143,6 +144,10 @@ def _merge(
     together = identity.merged(kept, other, world)
     if undone is not None and _is_untouched(session, undone):
         together = beliefs.again(undone.before)
+    held = session.redirects.held
+    said_of_both = pins.held(session.database, [*held(kept_id), *held(other_id)])
+    their_word = effective(said_of_both, kept_id)
+    together = beliefs.pinned(world, together, their_word)
     ended = Belief(other.record.copy(), other.more, other.feature)
     ended.record['state'] = STATE_CODE[State.MERGED]
     before = {'state': beliefs.state_of(world, other), **_clashes(session, kept_id, other_id)}
@@ -151,7 +156,7 @@ def _merge(
     second = _next(asked).change(
         ChangeKind.UPDATED, kept_id, beliefs.said_of(world, kept), _link(said, first)
     )
-    second = dataclasses.replace(second, object=beliefs.shown(world, together))
+    second = dataclasses.replace(second, object=beliefs.shown(world, together, their_word))
 
     def write(connection: apsw.Connection) -> None:
         objects.write_record(connection, ended.record, ended.more, world, first)
@@ -166,6 +171,7 @@ def _merge(
         world.end(other_row)
         session.engine.index.remove(other_row)
         session.redirects.put(other_id, kept_id)
+        session.renew_pins(kept_id)
 
     return [Edit(first, write, apply), beliefs.putting(session, row, together, second)]
 
@@ -184,6 +190,7 @@ def _split(session: Session, object_id: int, said: Mapping[str, Any], asked: Ask
     if len(gone) != len(moved) or not _counted(left) or not _counted(gone):
         raise StoreError(f'log line {asked.seq} splits sightings that object {object_id} has not')
     old = identity.part_of(whole, object_id, left, world)
+    old = beliefs.pinned(world, old, world.pins.get(object_id, NO_PINS))
     new = identity.part_of(whole, new_id, gone, world)
     first = asked.change(ChangeKind.SPLIT, object_id, beliefs.said_of(world, whole), said)
     first = dataclasses.replace(first, object=beliefs.shown(world, old))
@@ -228,12 +235,13 @@ def _take_apart(session: Session, past: Past, said: Mapping[str, Any], asked: As
         held -= set(session.redirects.held(past.other_id))
         seen = session.database.rows(_SEEN, (listed(sorted(held)),))[0]
         left = identity.without(now, back, past.before, (seen[0], seen[1]), world)
+    left, word, their_word = _without_their_word(session, past, left)
     first = asked.change(ChangeKind.RESTORED, past.other_id, {'state': State.MERGED.value}, said)
-    first = dataclasses.replace(first, object=beliefs.shown(world, back))
+    first = dataclasses.replace(first, object=beliefs.shown(world, back, their_word))
     second = _next(asked).change(
         ChangeKind.UPDATED, past.object_id, beliefs.said_of(world, now), _link(said, first)
     )
-    second = dataclasses.replace(second, object=beliefs.shown(world, left))
+    second = dataclasses.replace(second, object=beliefs.shown(world, left, word))
 
     def write(connection: apsw.Connection) -> None:
         objects.write_record(connection, back.record, back.more, world, first)
@@ -243,8 +251,26 @@ def _take_apart(session: Session, past: Past, said: Mapping[str, Any], asked: As
     def apply() -> None:
         beliefs.append(session, back)
         session.redirects.drop(past.other_id)
+        session.renew_pins(past.object_id, past.other_id)
 
     return [Edit(first, write, apply), beliefs.putting(session, row, left, second)]
+
+
+def _without_their_word(session: Session, past: Past, left: Belief) -> tuple[Belief, Pins, Pins]:
+    """An object from which another is taken out, as what was said of it alone has it.
+
+    Returns:
+        The object, what was said of it, and what was said of the other.
+    """
+    world, redirects = session.engine.world, session.redirects
+    theirs = set(redirects.held(past.other_id))
+    now = world.pins.get(past.object_id, NO_PINS)
+    said = pins.held(session.database, redirects.held(past.object_id))
+    word = effective([pin for pin in said if pin.object_id not in theirs], past.object_id)
+    their_word = effective([pin for pin in said if pin.object_id in theirs], past.other_id)
+    lost = {aspect: past.before for aspect, pin in now.items() if pin.object_id in theirs}
+    left = beliefs.pinned(world, beliefs.taken_from(world, left, lost), word)
+    return left, word, their_word
 
 
 # -- what is read ----------------------------------------------------------------------------------
@@ -267,6 +293,8 @@ def ended(session: Session, object_id: int) -> str:
     final = session.redirects.final(object_id)
     if final != object_id:
         return f'object {object_id} was merged into object {final}'
+    if session.database.rows("SELECT 1 FROM object WHERE id = ? AND label = ''", (object_id,)):
+        return f'object {object_id} was purged'
     return f'object {object_id} has been forgotten'
 
 

@@ -19,11 +19,12 @@ from memory_node.store.database import Database
 from memory_node.store.objects import look_geometry
 
 INSERT_TOMBSTONE = """
-    INSERT INTO tombstone (object_id, seq, label, x, y, z, map_id) VALUES (?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO tombstone (object_id, seq, label, x, y, z, map_id, until_ns)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (object_id) DO UPDATE SET seq = excluded.seq, label = excluded.label,
         x = excluded.x, y = excluded.y, z = excluded.z, map_id = excluded.map_id, detections = 0,
         looks = 0, look_seq = NULL, score_sum = 0, sum_x = 0, sum_y = 0, sum_z = 0,
-        cleared_seq = NULL
+        cleared_seq = NULL, until_ns = excluded.until_ns
 """
 UPDATE_TOMBSTONE = """
     UPDATE tombstone SET detections = ?2, looks = ?3, look_seq = ?4, score_sum = ?5,
@@ -40,7 +41,7 @@ def insert_tombstone(connection: apsw.Connection, stone: Tombstone, seq: int, wo
     """Write the tombstone of an object that a log line ended."""
     connection.execute(INSERT_TOMBSTONE, (
         stone.object_id, seq, world.labels.names[stone.label], *stone.center.tolist(),
-        world.maps[stone.map_number],
+        world.maps[stone.map_number], stone.until_ns,
     ))  # fmt: skip
 
 
@@ -76,7 +77,7 @@ def load_tombstones(database: Database, world: World, space: int) -> Tombstones:
     """Read the tombstones that still bar."""
     rows = database.rows("""
         SELECT t.object_id, t.label, t.x, t.y, t.z, t.map_id, t.detections, t.looks, t.score_sum,
-               t.sum_x, t.sum_y, t.sum_z, v.seq, v.stamp_ns, v.sensor_pose, f.feature
+               t.sum_x, t.sum_y, t.sum_z, v.seq, v.stamp_ns, v.sensor_pose, f.feature, t.until_ns
         FROM tombstone t LEFT JOIN view v ON v.seq = t.look_seq
         LEFT JOIN object_feature f ON f.object_id = t.object_id AND f.space = ?
         WHERE t.cleared_seq IS NULL ORDER BY t.object_id
@@ -86,14 +87,14 @@ def load_tombstones(database: Database, world: World, space: int) -> Tombstones:
 
 def _tombstone(row: tuple[Any, ...], world: World) -> Tombstone:
     (number, label, x, y, z, map_id, detections, looks, score_sum, sx, sy, sz, seq, stamp_ns, pose,
-     feature) = row  # fmt: skip
+     feature, until_ns) = row  # fmt: skip
     map_number = world.map_number(map_id)
     look = None if seq is None else Look(seq, stamp_ns, *look_geometry(pose), map_number)
     return Tombstone(
         object_id=number, label=world.labels.intern(label), center=np.array([x, y, z]),
         map_number=map_number, feature=None if feature is None else np.frombuffer(feature, '<f4'),
         detections=detections, looks=looks, score_sum=score_sum,
-        center_sum=np.array([sx, sy, sz]), look=look,
+        center_sum=np.array([sx, sy, sz]), look=look, until_ns=until_ns,
     )  # fmt: skip
 
 

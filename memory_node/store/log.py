@@ -161,7 +161,8 @@ def newest_changes_of(database: Database, object_ids: Iterable[int], limit: int)
 def observations_of(database: Database, object_ids: Iterable[int], limit: int) -> list[Observation]:
     """Read the newest sightings of what some ids stand for, in order of time, oldest first."""
     rows = database.rows(
-        f'{_OBSERVATION} WHERE o.id IN ({OWNED}) ORDER BY v.stamp_ns DESC, o.id DESC LIMIT ?2',
+        f"{_OBSERVATION} WHERE o.id IN ({OWNED}) AND o.label <> '' "
+        'ORDER BY v.stamp_ns DESC, o.id DESC LIMIT ?2',
         (listed(object_ids), limit),
     )
     return [_observation(row) for row in reversed(rows)]
@@ -169,7 +170,7 @@ def observations_of(database: Database, object_ids: Iterable[int], limit: int) -
 
 def read_observation(database: Database, observation_id: int) -> Observation | None:
     """Read one sighting, rejected ones too; None: there is none of this id."""
-    rows = database.rows(f'{_OBSERVATION} WHERE o.id = ?', (observation_id,))
+    rows = database.rows(f"{_OBSERVATION} WHERE o.id = ? AND o.label <> ''", (observation_id,))
     return _observation(rows[0]) if rows else None
 
 

@@ -16,7 +16,7 @@ from memory_node.fusion.update import Update
 from memory_node.fusion.world import STATE_WORDS, Features, Records, World
 from memory_node.model import Change, Floats, MemoryObject, ObjectVersion, State
 from memory_node.scene import boxes
-from memory_node.store import features
+from memory_node.store import features, pins
 from memory_node.store.database import Database
 from memory_node.store.packed import pack, unpack
 
@@ -61,6 +61,7 @@ def object_rows(
             'look_seq', 'first_seen_ns', 'last_seen_ns',
         )
     ]  # fmt: skip
+    columns[8] = [seq or None for seq in columns[8]]  # what was only stated has no look yet
     labels, packed = _labels_json(records, more_labels, world), pack(records, more_labels)
     return [
         (
@@ -117,6 +118,8 @@ def write_update(
         connection.executemany(
             INSERT_VERSION, [_version_row(rows[place], change) for place, change in last.items()]
         )
+    if update.pins:
+        pins.write(connection, update.pins)
 
 
 def _version_row(row: Sequence[Any], change: Change) -> tuple[Any, ...]:
@@ -149,6 +152,7 @@ def read_object(database: Database, object_id: int) -> MemoryObject | None:
         id=number, label=label, labels=dict(masses), state=State(state), center_m=(x, y, z),
         orientation_xyzw=(qx, qy, qz, qw), size_m=(sx, sy, sz), confidence=confidence,
         observations=observations, first_seen_ns=first, last_seen_ns=last, map_id=map_id,
+        pins=pins.of(database, object_id),
     )  # fmt: skip
 
 

@@ -29,7 +29,17 @@ from memory_node.fusion.verdicts import numbered_changes
 from memory_node.fusion.world import Rows
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
-from memory_node.store import audit, edits, features, identity, log, objects, stated
+from memory_node.store import (
+    audit,
+    corrections,
+    edits,
+    features,
+    identity,
+    log,
+    objects,
+    seal,
+    stated,
+)  # fmt: skip
 from memory_node.store.database import MEMORY, Database
 from memory_node.store.session import FeatureSpace, Session
 
@@ -45,7 +55,7 @@ _OBSERVATIONS = """
 _COUNTS = 'SELECT view_seq, min(id), count(*) FROM observation GROUP BY view_seq'
 DERIVED = (
     'label', 'object', 'object_feature', 'object_version', 'rejection', 'tombstone', 'property',
-    'stated_relation', 'event', 'redirect', 'attribution', 'identity_change',
+    'stated_relation', 'event', 'redirect', 'attribution', 'identity_change', 'pin',
 )  # fmt: skip
 """Tables that follow from log, view and observation."""
 
@@ -89,6 +99,7 @@ class Replay:
                 'INSERT INTO feature_space VALUES (?, ?, ?)',
                 [(s.id, s.name, s.dimension) for s in self._spaces.values()],
             )
+        self._begin()
         for view, lines in self._groups():
             if view is not None:
                 self._replay_view(view, lines)
@@ -102,9 +113,26 @@ class Replay:
                 self._progress(self.seq)
         self._target.finish()
 
+    def _begin(self) -> None:
+        """Begin where a purge sealed the file, if one did."""
+        found = seal.sealed(self._source)
+        seq, space = found or (0, 0)
+        known = self._source.rows(
+            'SELECT config FROM view ORDER BY seq > ?1, abs(seq - ?1) LIMIT 1', (seq,)
+        )
+        if known:  # what is stated before the next view knows no settings of its own
+            self._target.use(self._configs[known[0][0]])
+        if found is None:
+            self._target.load(self._target.space)
+            return
+        seal.begin_with(self._source, self._target.database, DERIVED, seq)
+        self._target.load(self._spaces.get(space, FeatureSpace(0, '', None)))
+        self.seq = seq
+
     def _groups(self) -> Iterator[tuple[Change | None, list[Change]]]:
         """Each view with the changes that perception made of it; other lines alone."""
-        lines = (log.change_from(row) for row in self._source.rows(f'{log.CHANGE} ORDER BY seq'))
+        rows = self._source.rows(f'{log.CHANGE} WHERE seq > ? ORDER BY seq', (self.seq,))
+        lines = map(log.change_from, rows)
         view: Change | None = None
         own: list[Change] = []
         for line in itertools.chain(lines, [None]):
@@ -246,11 +274,13 @@ class Replay:
             row = session.engine.world.row_of(line.object_id or 0)
             if row is None:
                 raise StoreError(f'log line {line.seq} forgets object {line.object_id} twice')
-            edit = edits.forget(session, row, asked)
+            edit = edits.forget(session, row, asked, line.after)
         elif line.kind is ChangeKind.RESTORED:
             said: Any = line.after
             center = np.array(said['center_m'])
             edit = edits.restore(session, line.object_id or 0, center, asked)
+        elif corrections.is_one(line):
+            edit = corrections.replayed(session, line, asked)
         elif line.kind in (ChangeKind.CORRECTED, ChangeKind.RELATION, ChangeKind.EVENT):
             edit = edits.Edit(
                 line, lambda connection: stated.apply_line(connection, line), lambda: None
@@ -312,6 +342,8 @@ def _twins(rows: list[tuple[Any, ...]]) -> Rows:
 def evidence_of(rows: list[tuple[Any, ...]], config: Config, dim: int) -> Evidence:
     """Stored observations as evidence; only kept features are there."""
     n = len(rows)
+    if any(not row[5] for row in rows):
+        raise StoreError('a sighting was purged: what followed from it cannot be had from the log')
     numbers = np.array([row[6:13] for row in rows], dtype=np.float64).reshape(n, 7)
     oriented = np.array([row[16] is not None for row in rows], dtype=bool)
     turns = [row[13:17] if row[16] is not None else (0.0, 0.0, 0.0, 1.0) for row in rows]

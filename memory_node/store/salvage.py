@@ -26,9 +26,9 @@ import numpy as np
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import NewerSchemaError, StoreError
 from memory_node.model import ChangeKind, VerdictKind
-from memory_node.store import log, opening
+from memory_node.store import log, opening, seal
 from memory_node.store.database import MEMORY, Database, migrations
-from memory_node.store.rebuild import Replay, put_derived
+from memory_node.store.rebuild import DERIVED, Replay, put_derived
 from memory_node.store.session import Session
 
 Progress = Callable[[str, int], None]
@@ -155,6 +155,7 @@ def _copy(
     attempt.last_seq = max(attempt.seq, _last_seq(source, size))
     hits = _copy_views(attempt, source, target, views, configs, progress)
     _copy_observations(attempt, source, target, views, hits, progress)
+    _copy_seal(source, target)
     _cut(target, attempt.seq)
     _name_spaces(attempt, target)
 
@@ -287,6 +288,19 @@ def _copy_observations(
             attempt.stop(seq - 1, f'observations of the view of log line {seq} are missing')
 
 
+def _copy_seal(source: apsw.Connection, target: apsw.Connection) -> None:
+    """Copy what was sealed by a purge, if all of it can be read."""
+    seals = list(_Rows(source, target, 'seal'))
+    for table in DERIVED if seals else ():
+        seal.make_table(target, table)
+        rows = _Rows(source, target, f'sealed_{table}')
+        for row in rows:
+            target.execute(f'INSERT INTO sealed_{table} VALUES ({", ".join("?" * len(row))})', row)
+        if rows.problem:
+            return
+    target.executemany('INSERT INTO seal VALUES (?, ?)', seals)
+
+
 def _last_seq(source: apsw.Connection, size: int) -> int:
     """The last log line of the damaged file, as far as any table knows it."""
     last = 0
@@ -303,6 +317,7 @@ def _cut(target: apsw.Connection, seq: int) -> None:
     target.execute('DELETE FROM observation WHERE view_seq > ?', (seq,))
     target.execute('DELETE FROM view WHERE seq > ?', (seq,))
     target.execute('DELETE FROM log WHERE seq > ?', (seq,))
+    target.execute('DELETE FROM seal WHERE seq > ?', (seq,))
 
 
 def _name_spaces(attempt: Attempt, target: apsw.Connection) -> None:

@@ -14,8 +14,9 @@ import apsw
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import DamagedStoreError, SpatialMemoryError
 from memory_node.fusion.engine import Engine, Plan
+from memory_node.fusion.pins import effective
 from memory_node.model import Change, View
-from memory_node.store import audit, features, kept_out, log, objects
+from memory_node.store import audit, features, kept_out, log, objects, pins
 from memory_node.store.database import Database
 from memory_node.store.redirects import load_redirects
 
@@ -82,6 +83,7 @@ class Session:
         world = objects.load_world(database, self.space.id, self.space.dimension)
         self._labels_written = len(world.labels)
         self.redirects = load_redirects(database)
+        world.pins = pins.load(database, self.redirects, world)
         world.off_center = config.profile == CHRONOTOPE
         self.engine = Engine(
             world,
@@ -190,7 +192,6 @@ class Session:
         """The transaction of a plan was committed, up to this log line."""
         if not self.space.id and plan.kept.any():
             self.space = self._choose_space(self.space.name)
-        self._labels_written = len(self.engine.world.labels)
         self._behind.written(self._due)
         if self.config.profile != CHRONOTOPE:
             self._behind.note(plan.featured, self.observation_id + 1)
@@ -206,9 +207,28 @@ class Session:
         if self.config.profile == CHRONOTOPE:
             self.load(self.space)
         else:
-            self.engine.world.labels.forget_from(self._labels_written)
+            self.forget_new_labels()
+
+    def forget_new_labels(self) -> None:
+        """Nothing that uses labels which are not in the file was written."""
+        self.engine.world.labels.forget_from(self._labels_written)
+
+    def write_labels(self) -> None:
+        """Write labels that nobody used before, in a transaction that has begun."""
+        objects.write_labels(self.database.connection, self.engine.world, self._labels_written)
+
+    def renew_pins(self, *object_ids: int) -> None:
+        """Read anew what is pinned of some objects; of those that have ended, nothing."""
+        world = self.engine.world
+        for number in object_ids:
+            held = pins.held(self.database, self.redirects.held(number))
+            if held and world.row_of(number) is not None:
+                world.pins[number] = effective(held, number)
+            else:
+                world.pins.pop(number, None)
 
     def advance(self, seq: int) -> None:
         """The log was committed up to this line."""
         self.seq = seq
+        self._labels_written = len(self.engine.world.labels)
         self.database.committed(seq)

@@ -21,7 +21,8 @@ _SIGHTINGS = f"""
     SELECT o.id, o.view_seq, v.stamp_ns, o.x, o.y, o.z, o.size_x, o.size_y, o.size_z,
            o.qx, o.qy, o.qz, o.qw, o.score, o.label, o.alternatives, o.space, o.feature,
            v.sensor_pose, o.reason
-    FROM observation o JOIN view v ON v.seq = o.view_seq WHERE o.id IN ({OWNED}) ORDER BY o.id
+    FROM observation o JOIN view v ON v.seq = o.view_seq WHERE o.id IN ({OWNED}) AND o.label <> ''
+    ORDER BY o.id
 """
 
 
@@ -32,6 +33,8 @@ def parts(session: Session, object_id: int) -> tuple[list[Sighting], list[Sighti
     """
     every = sightings(session, object_id)
     counted = [s for s in every if not s.double]
+    if not counted:  # it was only stated
+        return None
     groups = identity.two_groups(np.stack([s.box[:3] for s in counted]))
     if groups is None:
         return None

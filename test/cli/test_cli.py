@@ -74,6 +74,14 @@ def tamper(path: Path, *statements: str) -> None:
     connection.close()
 
 
+def needed(verb: str, folder: Path) -> list[str]:
+    """What a verb needs beside the file."""
+    return {
+        'snapshot': [str(folder / 'new.db')], 'correct': ['undo', '1'], 'forget': ['1'],
+        'purge': ['--id', '1'], 'split': ['1'], 'merge': ['1', '2'],
+    }.get(verb, [])  # fmt: skip
+
+
 def beside(path: Path) -> dict[str, bytes]:
     return {
         p.name: p.read_bytes() for p in path.parent.iterdir()
@@ -129,7 +137,7 @@ def test_wrong_usage_names_what_is_wrong(run: Run, arguments: Any, wrong: str) -
 @pytest.mark.parametrize('verb', VERBS)
 def test_what_cannot_be_opened_is_said_in_one_line(run: Run, tmp_path: Path, verb: str) -> None:
     path = tmp_path / 'nowhere' / 'memory.db' if verb == 'rebuild' else tmp_path / 'memory.db'
-    more = [str(tmp_path / 'new.db')] if verb == 'snapshot' else []
+    more = needed(verb, tmp_path)
     code, out, err = run(verb, path, *more)
     assert (code, out) == (CANNOT, '')
     assert err.startswith('memory: ') and err.count('\n') == 1
@@ -145,8 +153,7 @@ def test_another_programs_file_cannot_be_opened_by_any_verb(run: Run, tmp_path: 
     tamper(path, 'CREATE TABLE track (id)')
     before = path.read_bytes()
     for verb in VERBS:
-        more = [tmp_path / 'new.db'] if verb == 'snapshot' else []
-        code, _, err = run(verb, path, *more)
+        code, _, err = run(verb, path, *needed(verb, tmp_path))
         assert code == CANNOT
         assert 'another program' in err
     assert path.read_bytes() == before

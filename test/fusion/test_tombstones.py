@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from views import seen
@@ -16,7 +18,7 @@ from memory_node.fusion.world import World
 
 def barred(stones: Tombstones, world: World, map_number: int, *detections: object) -> list[bool]:
     evidence, label = evidence_of(world, *detections)  # type: ignore[arg-type]
-    bars = stones.barring(evidence, label, map_number, 0.25)
+    bars = stones.barring(evidence, label, map_number, 0.25, 0)
     order = np.argsort(evidence.index).tolist()  # in which they were given
     return [bars[k] is not None for k in order]
 
@@ -61,3 +63,14 @@ def test_several_stones_of_one_label() -> None:
     stones = Tombstones(Tombstone(k, mug, np.array([float(k), 0.0, 0.0]), 0) for k in (1, 2, 3))
     given = [seen('mug', (x, 0, 0)) for x in (1, 2.1, 3.2, 4)]
     assert barred(stones, world, 0, *given) == [True, True, True, False]
+
+
+def test_one_for_a_time_bars_no_view_of_a_later_time() -> None:
+    world = World()
+    for_ever = stone(world)
+    for_a_time = dataclasses.replace(for_ever, until_ns=100)
+    evidence, label = evidence_of(world, seen('mug', (1, 2, 3)))
+    for stamp_ns, bars in ((0, True), (99, True), (100, False), (2**62, False)):
+        found = Tombstones([for_a_time]).barring(evidence, label, 0, 0.25, stamp_ns)
+        assert (found[0] is for_a_time) == bars
+        assert Tombstones([for_ever]).barring(evidence, label, 0, 0.25, stamp_ns) == [for_ever]

@@ -36,6 +36,11 @@ OBJECT = model.MemoryObject(
     center_m=(1.0, 2.0, 3.0), orientation_xyzw=(0.0, 0.0, 0.6, 0.8), size_m=(0.1, 0.2, 0.3),
     confidence=0.75, observations=7, first_seen_ns=STAMP_NS, last_seen_ns=STAMP_NS + 1,
     map_id='home',
+    pins={
+        model.Aspect.LABEL: model.Pin(5, model.Aspect.LABEL, 'mug', 4, 2, 'cup', True),
+        model.Aspect.SIZE: model.Pin(7, model.Aspect.SIZE, (0.1, 0.2, 0.3), 6),
+        model.Aspect.PRESENCE: model.Pin(7, model.Aspect.PRESENCE, True, 6),
+    },
 )  # fmt: skip
 OBSERVATION = model.Observation(
     id=9, object_id=3, view_seq=12, stamp_ns=STAMP_NS, recorded_ns=STAMP_NS + 5,

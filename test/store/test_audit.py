@@ -237,3 +237,22 @@ def test_forgetting_changes_the_hash_and_so_does_its_reason() -> None:
 def test_labels_that_look_like_json_are_labels(label: str) -> None:
     detection: Detection = seen(label, (5, 0, 0))
     assert hash_of(*BASE, view(1003, detection)) != hash_of(*BASE, view(1003, seen('x', (5, 0, 0))))
+
+
+@pytest.mark.parametrize(
+    ('statement', 'finding'),
+    [
+        ("UPDATE object SET labels = '{\"mug\":1.0}' WHERE label = ''", 'something is left: 2'),
+        ("UPDATE object SET record = x'00' WHERE label = ''", 'something is left: 2'),
+        ("INSERT INTO property VALUES (2, 'a', '1', 0, 'Ada', 1)", 'something is left: 2'),
+        ("UPDATE log SET kind = 'EVENT' WHERE kind = 'PURGED'", 'no PURGED line is about: 2'),
+        ("UPDATE sealed_object SET label = 'mug' WHERE label = ''", 'object is not what the log'),
+    ],
+)
+def test_what_is_left_of_a_purged_object_is_found(path: str, statement: str, finding: str) -> None:
+    with SpatialMemory.open(path) as memory:
+        memory.purge(object_id=2)
+        assert memory.check() == []
+    tamper(path, statement)
+    with SpatialMemory.open(path) as memory:
+        assert finding in ' '.join(memory.check())

@@ -432,7 +432,7 @@ def test_any_damage_leaves_a_clean_file_or_none(
     good = path.read_bytes()
     last = len(log_of(path))
     long = request.config.getoption('--long')
-    draw = random.Random(f'damage {profile}')
+    draw = random.Random(f'damages {profile}')
     kinds = set()
     for number in range(LONG_ROUNDS if long else ROUNDS):
         damaged = damage(bytearray(good), draw)
