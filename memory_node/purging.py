@@ -61,14 +61,7 @@ class Purging(Correcting):
         """
         wanted = self._wanted(object_id, label, region_m, person)
         checks.text('map_id', map_id or '')
-        checks.text('actor', actor)
-        checks.text('reason', reason)
-        secret = (wanted.label or wanted.person).casefold()
-        for name, text in (('reason', reason), ('actor', actor)):
-            if secret and secret in text.casefold():
-                raise InvalidValueError(f'{name}: names the {wanted.by} that has to go')
-        if actor == log.PERCEPTION:
-            raise InvalidValueError('actor: got perception, expected the name of whoever asks')
+        _require_discreet(wanted, actor, reason)
 
         def run() -> Purge:
             session = self._session
@@ -79,16 +72,20 @@ class Purging(Correcting):
             placed = dataclasses.replace(
                 wanted, map_id=self._newest_map() if map_id is None else map_id
             )
-            found, changes = purge.purge(session, placed, asked)
-            last = session.seq + len(changes)
-            if changes:
-                session.load(session.space)
-                session.advance(last)
-            erased = purge.erase(session)
-            commit = Commit((), tuple(changes), asked.seq, last)
-            return Purge(commit, len(found.objects), len(found.sightings), len(found.lines), erased)
+            return self._purge(placed, asked)
 
         return self._patiently(run)
+
+    def _purge(self, wanted: Wanted, asked: Asked) -> Purge:
+        session = self._session
+        found, changes = purge.purge(session, wanted, asked)
+        last = session.seq + len(changes)
+        if changes:
+            session.load(session.space)
+            session.advance(last)
+        erased = purge.erase(session)
+        commit = Commit((), tuple(changes), asked.seq, last)
+        return Purge(commit, len(found.objects), len(found.sightings), len(found.lines), erased)
 
     def _wanted(
         self,
@@ -119,3 +116,15 @@ class Purging(Correcting):
             raise InvalidValueError(f'region_m: got {len(corners)} corners, expected two')
         (low_x, high_x), (low_y, high_y), (low_z, high_z) = map(sorted, zip(*corners))
         return Wanted('region', low_m=(low_x, low_y, low_z), high_m=(high_x, high_y, high_z))
+
+
+def _require_discreet(wanted: Wanted, actor: str, reason: str) -> None:
+    """Refuse to write into the log what has to go from it."""
+    checks.text('actor', actor)
+    checks.text('reason', reason)
+    if actor == log.PERCEPTION:
+        raise InvalidValueError('actor: got perception, expected the name of whoever asks')
+    secret = (wanted.label or wanted.person).casefold()
+    for name, text in (('reason', reason), ('actor', actor)):
+        if secret and secret in text.casefold():
+            raise InvalidValueError(f'{name}: names the {wanted.by} that has to go')

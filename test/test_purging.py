@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import apsw
 import numpy as np
 import pytest
+from children import child
 from views import seen, stream, view
 
 from memory_node import Config, Query, SpatialMemory
@@ -318,6 +320,36 @@ def test_a_stop_between_purge_and_erasing_is_made_up_for(
             assert not memory.purge(object_id=diary).erased
     with SpatialMemory.open(path):
         assert traces(path) == []
+
+
+PURGE_ON = """
+import sys
+from memory_node import SpatialMemory
+from views import seen, view
+
+memory = SpatialMemory.open(sys.argv[1])
+print('ready', flush=True)
+second = 1000 + memory.seq
+while True:
+    second += 1
+    commit = memory.observe(view(second, seen('secret word', (second, 0, 0)), seen('mug')))
+    if second % 2:
+        memory.purge(label='secret word')
+"""
+"""Sees a thing and purges it, until it is killed."""
+
+
+def test_killed_while_purging_it_is_purged_or_not(path: str) -> None:
+    for delay_s in (0.02, 0.09, 0.2, 0.4):
+        with child(PURGE_ON, path) as process:
+            time.sleep(delay_s)
+            process.kill()
+        with SpatialMemory.open(path) as memory:
+            assert memory.check() == []
+            if not any(o.label == 'secret word' for o in memory.objects()):
+                assert b'secret word' not in raw(path)
+            memory.purge(label='secret word')
+            assert b'secret word' not in raw(path)
 
 
 def test_a_failed_purge_removes_nothing(

@@ -32,13 +32,12 @@ def forget(given: argparse.Namespace, terminal: Terminal) -> int:
 
 def split(given: argparse.Namespace, terminal: Terminal) -> int:
     """Make one object two."""
-    return _commit(lambda memory, g: memory.split(g.id, *_why(g)), given, terminal)
+    return _commit(_split, given, terminal)
 
 
 def merge(given: argparse.Namespace, terminal: Terminal) -> int:
     """Make two objects one."""
-    act = lambda memory, g: memory.merge_objects(g.id, g.other, *_why(g))  # noqa: E731
-    return _commit(act, given, terminal)
+    return _commit(_merge, given, terminal)
 
 
 def consolidate(given: argparse.Namespace, terminal: Terminal) -> int:
@@ -90,6 +89,14 @@ ACTS: dict[str, Callable[[argparse.Namespace, Terminal], int]] = {
     'split': split,
     'merge': merge,
 }
+
+
+def _split(memory: SpatialMemory, given: argparse.Namespace) -> Commit:
+    return memory.split(given.id, *_why(given))
+
+
+def _merge(memory: SpatialMemory, given: argparse.Namespace) -> Commit:
+    return memory.merge_objects(given.id, given.other, *_why(given))
 
 
 def _assert(memory: SpatialMemory, given: argparse.Namespace) -> Commit:

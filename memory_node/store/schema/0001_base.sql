@@ -1,5 +1,5 @@
--- The log and what it numbers. Rows of log, view and observation are never changed or removed;
--- everything else can be rebuilt from them.
+-- The log and what it numbers. Rows of log, view and observation are never changed or removed, but for
+-- a purge, which takes their content; everything else can be rebuilt from them.
 
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
