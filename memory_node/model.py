@@ -37,6 +37,9 @@ class State(_Word):
 
     TENTATIVE = 'tentative'
     CONFIRMED = 'confirmed'
+    DOUBTFUL = 'doubtful'
+    ABSENT = 'absent'
+    HELD = 'held'
     FORGOTTEN = 'forgotten'
     MERGED = 'merged'
 
@@ -46,6 +49,7 @@ class VerdictKind(_Word):
 
     CREATED = 'created'
     MERGED = 'merged'
+    RELOCATED = 'relocated'
     REJECTED = 'rejected'
 
 
@@ -56,7 +60,12 @@ class ChangeKind(_Word):
     CREATED = 'CREATED'
     CONFIRMED = 'CONFIRMED'
     UPDATED = 'UPDATED'
+    MOVED = 'MOVED'
     RELABELLED = 'RELABELLED'
+    DOUBTFUL = 'DOUBTFUL'
+    ABSENT = 'ABSENT'
+    RETURNED = 'RETURNED'
+    HELD = 'HELD'
     MERGED = 'MERGED'
     SPLIT = 'SPLIT'
     FORGOTTEN = 'FORGOTTEN'
@@ -176,7 +185,7 @@ class Verdict:
     """What one detection was taken to mean.
 
     Attributes:
-        kind: created, merged or rejected.
+        kind: created, merged, relocated or rejected.
         object_id: object it went to; None when rejected.
         reason: why it was rejected; empty otherwise.
         terms: total and each term that existed, 0 to 1 (CH-15); empty for a malformed detection.
@@ -403,7 +412,7 @@ class Query:
         labels: only objects with one of these labels (whatever their case).
         feature: (D,) appearance embedding; only objects that have one of its kind.
         near_m: only within radius_m of this point.
-        states: only objects in these states; empty: tentative and confirmed.
+        states: only objects in these states; empty: all but absent.
         seen_since_ns: only last seen at this time or later. unseen_since_ns: only last seen before.
         new_since_ns: only first seen at this time or later.
         moved_m: only objects now at least this far from where they were first seen.

@@ -61,7 +61,10 @@ _SHOWN = (
     'first_seen_ns', 'last_seen_ns', 'map',
 )  # fmt: skip
 
-STATES = (State.TENTATIVE, State.CONFIRMED, State.FORGOTTEN, State.MERGED)
+STATES = (
+    State.TENTATIVE, State.CONFIRMED, State.FORGOTTEN, State.MERGED, State.DOUBTFUL, State.ABSENT,
+    State.HELD,
+)  # fmt: skip
 STATE_WORDS = tuple(state.value for state in STATES)
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
 

@@ -22,6 +22,8 @@ from memory_node.store.database import Database
 _Key = Callable[[Rows], np.ndarray]
 """Gives the value by which each of some places is sorted."""
 ENDED = (State.FORGOTTEN, State.MERGED)
+THERE = [State.TENTATIVE, State.CONFIRMED, State.DOUBTFUL, State.HELD]
+"""What a query finds unless it names states: what is absent is left out (C04)."""
 SEARCHABLE_SHARE = 0.2
 """A label is found while it holds this share of the evidence mass (C19)."""
 
@@ -132,7 +134,7 @@ def _place(query: Query, world: World, index: CandidateIndex) -> tuple[Rows, Flo
 
 def _passes(query: Query, world: World, rows: Rows) -> boxes.Bools:
     records = world.records
-    states = [State(s) for s in query.states] or [State.TENTATIVE, State.CONFIRMED]
+    states = [State(s) for s in query.states] or THERE
     asked = np.zeros(len(STATE_CODE), bool)
     asked[[STATE_CODE[state] for state in states]] = True
     keep: boxes.Bools = asked[records['state'][rows]]
