@@ -17,6 +17,8 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
+from memory_node.decay import presence_at
+
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 Floats = npt.NDArray[np.float64]
@@ -73,6 +75,22 @@ class ChangeKind(_Word):
     CORRECTED = 'CORRECTED'
     RELATION = 'RELATION'
     EVENT = 'EVENT'
+
+
+class Check(_Word):
+    """What the last look at the place of an object said.
+
+    At its range with nothing detected, cut by the border of the image, or with the sensor within
+    its box there is no evidence. Looks that do not have it in view are none.
+    """
+
+    SEEN = 'seen'
+    SEEN_THROUGH = 'seen_through'
+    MISSED = 'missed'
+    OCCLUDED = 'occluded'
+    OUT_OF_RANGE = 'out_of_range'
+    NO_EVIDENCE = 'no_evidence'
+    NEVER = ''
 
 
 class RelationKind(_Word):
@@ -202,6 +220,19 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """Whether an object is still in its place, as of the last evidence.
+
+    Attributes:
+        odds: presence / absence as of stamp_ns. half_life_s: of its class; see `decay`.
+    """
+
+    odds: float
+    stamp_ns: int
+    half_life_s: float
+
+
+@dataclass(frozen=True)
 class MemoryObject:
     """The belief that one physical thing exists.
 
@@ -209,6 +240,8 @@ class MemoryObject:
         labels: label → evidence mass, heaviest first.
         confidence: saturating sum of scores (CH-19), not a probability of presence.
         first_seen_ns, last_seen_ns: stamps of its first and last sighting.
+        last_checked_ns: stamp of the last view that said something of its place; last_check: what.
+        standing: what `presence` is computed from.
     """
 
     id: int
@@ -223,6 +256,14 @@ class MemoryObject:
     first_seen_ns: int
     last_seen_ns: int
     map_id: str = ''
+    last_checked_ns: int = 0
+    last_check: Check = Check.NEVER
+    standing: Standing = Standing(0.0, 0, 1.0)
+
+    def presence(self, at_ns: int) -> float:
+        """Probability that it is in its place at a time, from the evidence so far."""
+        known = self.standing
+        return presence_at(known.odds, (at_ns - known.stamp_ns) / 1e9, known.half_life_s)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from memory_node.fusion.engine import Plan
 from memory_node.fusion.intake import usable_view, view_problem
 from memory_node.fusion.verdicts import numbered_changes, verdicts_of
 from memory_node.model import Change, Commit, Verdict, VerdictKind, View
-from memory_node.opened import OpenStore, folded
+from memory_node.opened import OpenStore
 from memory_node.store import edits, log
 from memory_node.store.edits import Asked, Edit
 from memory_node.store.rebuild import rebuild
@@ -293,7 +293,7 @@ class Telling(OpenStore):
             fixed = [row.name for row in tunables(Config) if row.read_only]
             kept = {name: getattr(self.config, name) for name in fixed}
             self._session.use(dataclasses.replace(config, **kept))
-            self._ignored = folded(config.ignored_labels)
+            self._ignored = self._left_out()
 
         self._patiently(use, wait)
 

@@ -25,7 +25,7 @@ REASONS = {
     'bad_score': 'the score is not from 0 to 1',
     'bad_size': 'a side of the box is negative',
     'no_label': 'the label is empty and there is no feature',
-    'ignored': 'the label is one of ignored_labels',
+    'ignored': 'the label is one of ignored_labels, or of what labels_file says to leave out',
     'no_feature': 'profile chronotope cannot judge a detection without a feature',
     'feature_space': 'the feature is of another embedding model than this memory uses',
     'feature_dim': 'the feature has another length than the features of this store',

@@ -22,8 +22,8 @@ def numbered_changes(plan: Plan, world: World, recorded_ns: int) -> list[Change]
             more = update.more_labels.get(draft.place, {})
             changes.append(Change(
                 plan.look.seq + 1 + len(changes), draft.kind, int(record['id'][0]),
-                plan.look.stamp_ns, recorded_ns, before=draft.before,
-                object=world.as_objects(record, {0: more})[0],
+                plan.look.stamp_ns, recorded_ns, reason=draft.reason, before=draft.before,
+                after=draft.after, object=world.as_objects(record, {0: more})[0],
             ))  # fmt: skip
     return changes
 

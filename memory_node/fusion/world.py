@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memory_node.fusion.classes import ClassColumns, load_classes
 from memory_node.fusion.labels import LabelBook
-from memory_node.model import MemoryObject, State
+from memory_node.model import Check, MemoryObject, Standing, State
 
 LABEL_SLOTS = 4
 """Labels held in the record; further ones of the same object stand in `World.more_labels`."""
@@ -32,6 +33,9 @@ _STORED = [
     ('version_center', '<f8', 3),
     ('version_size', '<f8', 3),
     ('masses', '<f8', LABEL_SLOTS),
+    ('rest', '<f8', 3),
+    ('fresh', '<f8', 3),
+    ('odds', '<f8'),
     ('id', '<i8'),
     ('observations', '<i8'),
     ('looks', '<i8'),
@@ -39,9 +43,15 @@ _STORED = [
     ('look_ns', '<i8'),
     ('first_seen_ns', '<i8'),
     ('last_seen_ns', '<i8'),
+    ('odds_ns', '<i8'),
+    ('checked_ns', '<i8'),
     ('labels', '<i4', LABEL_SLOTS),
     ('label', '<i4'),
+    ('rest_count', '<i4'),
+    ('fresh_count', '<i4'),
+    ('misses', '<i4'),
     ('state', 'u1'),
+    ('check', 'u1'),
     ('oriented', '?'),
 ]  # fmt: skip
 STORED = np.dtype(_STORED)
@@ -50,7 +60,10 @@ STORED = np.dtype(_STORED)
 OBJECT = np.dtype([*_STORED, ('has_feature', '?'), ('half', '<f8', 3), ('map', '<i4')])
 """hull_center, half: of the axis-aligned hull, whose centre is `center` but for Chronotope. look_*:
 the last look that counted as independent; NaN position when the sensor pose was unknown. version_*:
-as in the last version written to the log. A record begins with STORED; what follows is computed,
+as in the last version written to the log. rest: where it lay, as the mean of rest_count sightings,
+before the fresh_count ones whose mean is fresh (`fusion.motion`). odds: of its presence as of
+odds_ns; misses: independent ones since it was last seen; check: code of the last look at it, at
+checked_ns (`fusion.presence`). A record begins with STORED; what follows is computed,
 or holds for one opening only."""
 
 _RAW = np.dtype((np.void, OBJECT.itemsize))
@@ -58,7 +71,7 @@ _RAW = np.dtype((np.void, OBJECT.itemsize))
 
 _SHOWN = (
     'id', 'label', 'state', 'center', 'orientation', 'size', 'confidence', 'observations',
-    'first_seen_ns', 'last_seen_ns', 'map',
+    'first_seen_ns', 'last_seen_ns', 'map', 'checked_ns', 'check', 'odds', 'odds_ns',
 )  # fmt: skip
 
 STATES = (
@@ -67,6 +80,12 @@ STATES = (
 )  # fmt: skip
 STATE_WORDS = tuple(state.value for state in STATES)
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
+
+CHECKS = (
+    Check.SEEN, Check.SEEN_THROUGH, Check.MISSED, Check.OCCLUDED, Check.OUT_OF_RANGE,
+    Check.NO_EVIDENCE, Check.NEVER,
+)  # fmt: skip
+CHECK_WORDS = tuple(check.value for check in CHECKS)
 
 Records = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
@@ -137,12 +156,14 @@ class World:
         records: structured array of OBJECT; only the first `count` rows are in use.
         alive: (capacity,) whether the row's object has not ended.
         more_labels: row → {label: mass} beyond the slots of the record.
+        columns: what is known of the classes of labels.
         off_center: whether the centre of a hull may differ from the centre of its object.
     """
 
     def __init__(self) -> None:
         self.off_center = False
         self.labels = LabelBook()
+        self.columns = ClassColumns(load_classes())
         self.maps: list[str] = []
         self.count = 0
         self.records: Records = np.zeros(1024, OBJECT)
@@ -252,14 +273,16 @@ class World:
             else {names[n]: m for n, m in self._heaviest(labels, held, more_labels.get(k, {}))}
             for k, (labels, held) in enumerate(slots)
         ]
-        columns = zip(masses, *(records[name].tolist() for name in _SHOWN))
+        half_lives = self.columns.half_life_s(records['label'], names).tolist()
+        columns = zip(masses, half_lives, *(records[name].tolist() for name in _SHOWN))
         return [
             MemoryObject(
                 number, names[label], held, STATES[state], tuple(center), tuple(turn), tuple(size),
-                confidence, observations, first, last, maps[map_number],
+                confidence, observations, first, last, maps[map_number], checked, CHECKS[check],
+                Standing(odds, odds_ns, half_life_s),
             )
-            for held, number, label, state, center, turn, size, confidence, observations, first,
-            last, map_number in columns
+            for held, half_life_s, number, label, state, center, turn, size, confidence,
+            observations, first, last, map_number, checked, check, odds, odds_ns in columns
         ]  # fmt: skip
 
     def _reserve(self, count: int, ids: int) -> None:

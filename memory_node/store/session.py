@@ -13,6 +13,7 @@ import apsw
 
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import DamagedStoreError, SpatialMemoryError
+from memory_node.fusion.classes import ClassColumns, Classes, load_classes
 from memory_node.fusion.engine import Engine, Plan
 from memory_node.model import Change, View
 from memory_node.store import audit, kept_out, log, objects
@@ -42,6 +43,7 @@ class Session:
 
     def __init__(self, database: Database, config: Config) -> None:
         self.database, self.config = database, config
+        self.classes = load_classes(config.labels_file)
         self.notices: list[str] = []
         self._load_first()
         self.store_id = audit.store_id(database, new=str(uuid.uuid4()))
@@ -59,10 +61,18 @@ class Session:
             finding = f'it cannot be loaded ({type(error).__name__}: {error})'
             raise DamagedStoreError(self.database.path, finding) from error
 
-    def use(self, config: Config) -> None:
-        """Judge by these settings from now on."""
-        self.config = config
-        self._config_hash = audit.write_config(self.database, config)
+    def use(self, config: Config, classes: Classes | None = None) -> None:
+        """Judge by these settings from now on.
+
+        classes: what is known of classes; None: what the settings say.
+
+        Raises:
+            InvalidValueError: `labels_file` cannot be read.
+        """
+        classes = classes or load_classes(config.labels_file)
+        self.config, self.classes = config, classes
+        self.engine.world.columns = ClassColumns(classes)
+        self._config_hash = audit.write_config(self.database, config, classes)
 
     def load(self, space: FeatureSpace | None = None) -> None:
         """Read the engine anew, with the features of a space; None: that of the settings."""
@@ -84,6 +94,7 @@ class Session:
             kept_out.load_rejections(database, world),
             object_id,
         )
+        self.engine.world.columns = ClassColumns(self.classes)
         self.engine.shift, self.engine.noise_m = audit.last_senses(database, world)
 
     def _choose_space(self, name: str) -> FeatureSpace:
@@ -166,6 +177,7 @@ class Session:
             self.load(self.space)
         else:
             self.engine.world.labels.forget_from(self._labels_written)
+            self.engine.world.columns.forget_from(self._labels_written)
 
     def advance(self, seq: int) -> None:
         """The log was committed up to this line."""
