@@ -291,6 +291,15 @@ class Config:
         True, 'What should have been seen and was not becomes doubtful, then absent.'
     )
     motion: bool = tunable(True, 'A thing that is found elsewhere keeps its identity: MOVED.')
+    moved_distance_m: float = tunable(
+        0.05, 'A shorter way is none: the place was not known better.', unit='m', low=0.0, high=10.0
+    )
+    same_probability: float = tunable(
+        0.6, 'What is found elsewhere is what was lost if that is as probable.', low=0.0, high=1.0
+    )
+    same_cosine: float = tunable(
+        0.8, 'Features less alike than this are of two things.', low=0.0, high=1.0
+    )
     detect_probability: float = tunable(
         0.9, 'Chance that a detector shows what it could see.', low=0.5, high=1.0
     )

@@ -13,12 +13,13 @@ import apsw
 from memory_node import checks
 from memory_node.config import Config, tunables
 from memory_node.errors import InvalidValueError
+from memory_node.fusion import motion
 from memory_node.fusion.engine import Plan
 from memory_node.fusion.intake import usable_view, view_problem
 from memory_node.fusion.verdicts import numbered_changes, verdicts_of
 from memory_node.model import Change, Commit, Verdict, VerdictKind, View
 from memory_node.opened import OpenStore
-from memory_node.store import edits, log
+from memory_node.store import edits, identity, log
 from memory_node.store.edits import Asked, Edit
 from memory_node.store.rebuild import rebuild
 
@@ -60,7 +61,7 @@ class Telling(OpenStore):
     def _commit_view(self, view: View, recorded: int) -> Commit:
         """Judge a view that is fit for it, and put it on disk."""
         session = self._session
-        begun = False
+        begun = applied = False
         try:
             with self._database.transaction() as connection:
                 begun = True
@@ -70,13 +71,19 @@ class Telling(OpenStore):
                 changes = numbered_changes(plan, session.engine.world, recorded)
                 session.write(plan, view, recorded, changes)
                 restored = self._restorations(plan, len(changes), recorded)
-                _write_edits(connection, restored)
+                edits.write_all(connection, restored)
+                if motion.may_reunite(plan.updates, session.engine.world, session.config):
+                    applied = True
+                    session.engine.apply(plan, view.sensor)
+                    changes += edits.apply_all(restored)
+                    changes += self._reunions(connection, plan, len(changes), recorded)
         except BaseException:
             if begun:
-                session.undone()
+                session.undone(applied)
             raise
-        session.engine.apply(plan, view.sensor)
-        changes += _apply_edits(restored)
+        if not applied:
+            session.engine.apply(plan, view.sensor)
+            changes += edits.apply_all(restored)
         session.done(plan, session.seq + 1 + len(changes))
         self.refusals.update(plan.refused.values())
         verdicts = verdicts_of(len(view.detections), plan)
@@ -88,6 +95,18 @@ class Telling(OpenStore):
         look = plan.look
         first = Asked(look.seq + 1 + changes, look.stamp_ns, recorded_ns, log.PERCEPTION)
         return edits.restorations(self._session, plan.cleared, first)
+
+    def _reunions(
+        self, connection: apsw.Connection, plan: Plan, changes: int, recorded_ns: int
+    ) -> list[Change]:
+        """Bring together what was lost and what was found, now that the view is applied."""
+        look = plan.look
+        first = Asked(look.seq + 1 + changes, look.stamp_ns, recorded_ns, log.PERCEPTION)
+        made: list[Change] = []
+        for edit in identity.reunions(self._session, plan, first, self._session.config):
+            edits.write_all(connection, [edit])
+            made += edits.apply_all([edit])
+        return made
 
     def forget(
         self,
@@ -276,8 +295,8 @@ class Telling(OpenStore):
             last = session.seq + len(prepared)
             if prepared:
                 with self._database.transaction() as connection:
-                    _write_edits(connection, prepared)
-            changes = _apply_edits(prepared)
+                    edits.write_all(connection, prepared)
+            changes = edits.apply_all(prepared)
             session.advance(last)
             return Commit((), tuple(changes), asked.seq, last)
 
@@ -304,15 +323,3 @@ class Telling(OpenStore):
             StoreError: the log contradicts itself; nothing was changed.
         """
         self._patiently(lambda: rebuild(self._session))
-
-
-def _write_edits(connection: apsw.Connection, prepared: list[Edit]) -> None:
-    log.write_lines(connection, [edit.change for edit in prepared])
-    for edit in prepared:
-        edit.write(connection)
-
-
-def _apply_edits(prepared: list[Edit]) -> list[Change]:
-    for edit in prepared:
-        edit.apply()
-    return [edit.change for edit in prepared]

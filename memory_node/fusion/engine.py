@@ -21,8 +21,9 @@ from memory_node.fusion.doubles import doubles
 from memory_node.fusion.intake import Evidence, Intake, take_in
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, look_of
+from memory_node.fusion.motion import noted_shifts, sigma_of
 from memory_node.fusion.noise import believed, learned
-from memory_node.fusion.presence import keep_apart, missing, supported
+from memory_node.fusion.presence import PRESENCE_KINDS, keep_apart, missing, supported
 from memory_node.fusion.rejections import Rejection, Rejections
 from memory_node.fusion.shift import Shift, located_in, no_shift
 from memory_node.fusion.tombstones import Tombstone, Tombstones
@@ -139,6 +140,11 @@ class Engine:
             evidence, label, judgement, look, self.world, self.last_object_id + 1, view.sensor,
             config,
         )  # fmt: skip
+        update = noted_shifts(
+            update, evidence, judgement,
+            sigma_of(evidence.cov, noise_m or config.position_sigma_m, view.localization_cov),
+            look, self.world, config,
+        )  # fmt: skip
         updates, sights = [update], NO_SIGHTS
         if config.presence and view.field_of_view is not None:
             found = sights_of(
@@ -246,6 +252,9 @@ class Engine:
         self.index.update(rows[:count])
         self.index.add(rows[count:])
         self.last_object_id += len(rows) - count
+        turned = [draft.place for draft in update.changes if draft.kind in PRESENCE_KINDS]
+        if turned:
+            self.world.note_lost(rows[turned])
 
 
 def barred_stones(

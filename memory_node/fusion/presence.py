@@ -40,6 +40,7 @@ from memory_node.scene.boxes import Bools
 
 DOUBTFUL, ABSENT = STATE_CODE[State.DOUBTFUL], STATE_CODE[State.ABSENT]
 HELD = STATE_CODE[State.HELD]
+PRESENCE_KINDS = (ChangeKind.DOUBTFUL, ChangeKind.ABSENT, ChangeKind.RETURNED)
 BIRTH_ODDS = 20.0
 """Of what was seen for the first time."""
 MOST_ODDS, LEAST_ODDS = 128.0, 1.0 / 1024.0

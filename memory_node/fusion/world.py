@@ -80,6 +80,7 @@ STATES = (
 )  # fmt: skip
 STATE_WORDS = tuple(state.value for state in STATES)
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
+LOST = (STATE_CODE[State.DOUBTFUL], STATE_CODE[State.ABSENT])
 
 CHECKS = (
     Check.SEEN, Check.SEEN_THROUGH, Check.MISSED, Check.OCCLUDED, Check.OUT_OF_RANGE,
@@ -157,6 +158,7 @@ class World:
         alive: (capacity,) whether the row's object has not ended.
         more_labels: row → {label: mass} beyond the slots of the record.
         columns: what is known of the classes of labels.
+        lost: label → rows that were doubtful or absent; some may not be any more.
         off_center: whether the centre of a hull may differ from the centre of its object.
     """
 
@@ -165,6 +167,7 @@ class World:
         self.labels = LabelBook()
         self.columns = ClassColumns(load_classes())
         self.maps: list[str] = []
+        self.lost: dict[int, set[int]] = {}
         self.count = 0
         self.records: Records = np.zeros(1024, OBJECT)
         self.alive = np.zeros(1024, bool)
@@ -230,8 +233,18 @@ class World:
         """Replace the records of some rows."""
         self.records.view(_RAW)[rows] = np.ascontiguousarray(records).view(_RAW)
 
+    def note_lost(self, rows: Rows) -> None:
+        """Remember which of some rows hold objects that are doubtful or absent."""
+        states, labels = self.records['state'][rows], self.records['label'][rows]
+        for row, state, label in zip(rows.tolist(), states.tolist(), labels.tolist()):
+            if state in LOST:
+                self.lost.setdefault(label, set()).add(row)
+            elif row in self.lost.get(label, ()):
+                self.lost[label].discard(row)
+
     def end(self, row: int) -> None:
         """Take an object out of the working set."""
+        self.lost.get(int(self.records['label'][row]), set()).discard(row)
         self.alive[row] = False
         self.more_labels.pop(row, None)
 

@@ -9,6 +9,7 @@ arithmetic as when they came, in the order of the log.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from memory_node.fusion.classes import Classes, load_classes
 from memory_node.fusion.engine import Plan, barred_stones, object_ids_of, reasons_to_keep
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.looks import Look
+from memory_node.fusion.motion import noted_shifts, sigma_of
 from memory_node.fusion.presence import missing, supported
 from memory_node.fusion.shift import no_shift
 from memory_node.fusion.verdicts import numbered_changes
@@ -130,7 +132,8 @@ class Replay:
     def _replay_view(self, line: Change, lines: list[Change]) -> None:
         session = self._target
         row = self._source.rows(
-            'SELECT sensor, clock, map_id, sensor_pose, scope, config, looks FROM view '
+            'SELECT sensor, clock, map_id, sensor_pose, scope, config, looks, noise_m, '
+            'localization_cov FROM view '
             'WHERE seq = ?', (line.seq,),
         )[0]  # fmt: skip
         observations = self._observations(line.seq)
@@ -139,22 +142,23 @@ class Replay:
         world = session.engine.world
         map_number = world.map_number(row[2])
         look = Look(line.seq, line.stamp_ns, *objects.look_geometry(row[3]), map_number)
-        plan = self._plan(observations, look, config, row[0], row[6])
+        plan = self._plan(observations, look, config, row)
         asked = edits.Asked(
-            line.seq + 1 + len([c for c in lines if c.kind is not ChangeKind.RESTORED]),
-            line.stamp_ns, line.recorded_ns, log.PERCEPTION,
+            line.seq + 1, line.stamp_ns, line.recorded_ns, log.PERCEPTION,
         )  # fmt: skip
         with session.database.transaction() as connection:
             changes = numbered_changes(plan, world, line.recorded_ns)
+            asked = dataclasses.replace(asked, seq=line.seq + 1 + len(changes))
             restored = edits.restorations(session, plan.cleared, asked)
-            self._compare(line, [*changes, *(e.change for e in restored)], lines)
             session.write(plan, _view_of(line, row), line.recorded_ns, changes)
-            log.write_lines(connection, [e.change for e in restored])
-            for edit in restored:
-                edit.write(connection)
-        session.engine.apply(plan)
-        for edit in restored:
-            edit.apply()
+            edits.write_all(connection, restored)
+            session.engine.apply(plan)
+            changes += edits.apply_all(restored)
+            asked = dataclasses.replace(asked, seq=line.seq + 1 + len(changes))
+            for edit in identity.reunions(session, plan, asked, config):
+                edits.write_all(connection, [edit])
+                changes += edits.apply_all([edit])
+            self._compare(line, changes, lines)
         session.done(plan, line.seq + len(lines))
 
     def _switch(
@@ -175,14 +179,15 @@ class Replay:
             session.load(space)
 
     def _plan(
-        self, rows: list[tuple[Any, ...]], look: Look, config: Config, sensor: str,
-        looks: bytes | None,
-    ) -> Plan:  # fmt: skip
+        self, rows: list[tuple[Any, ...]], look: Look, config: Config, view: tuple[Any, ...]
+    ) -> Plan:
         """The stored verdicts and looks of a view as a plan."""
         engine = self._target.engine
         evidence = evidence_of(rows, config, self._target.space.dimension or 0)
         label = np.array([engine.world.labels.intern(row[5]) for row in rows], dtype=np.int32)
         kept = evidence.has_feature
+        robot = None if view[8] is None else np.frombuffer(view[8], '<f8')
+        sigma = sigma_of(evidence.cov, view[7] or config.position_sigma_m, robot)
         updates = []
         turns = [np.arange(len(rows))]
         if config.profile == CHRONOTOPE:
@@ -193,14 +198,17 @@ class Replay:
             judgement = self._judgement([rows[k] for k in places.tolist()])
             update = supported(
                 part, label[places], judgement, look, engine.world, engine.last_object_id + 1,
-                sensor, config, kept[places],
+                view[0], config, kept[places],
             )  # fmt: skip
+            update = noted_shifts(
+                update, part, judgement, sigma[places], look, engine.world, config
+            )
             if applied:
                 engine.apply_update(update)
                 update = update.moved_to(int(places[0]), len(rows))
             updates.append(update)
         judgement = self._judgement(rows)
-        missed = missing(self._sights(looks), look, engine.world, config)
+        missed = missing(self._sights(view[6]), look, engine.world, config)
         if missed.update is not None:
             updates.append(missed.update)
         ids = object_ids_of(judgement, updates)

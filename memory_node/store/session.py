@@ -168,12 +168,13 @@ class Session:
         self.newest_ns = max(self.newest_ns, plan.look.stamp_ns)
         self.advance(seq)
 
-    def undone(self) -> None:
+    def undone(self, applied: bool = False) -> None:
         """A transaction was not committed: the working set is again what the file says.
 
-        A plan changes nothing but the labels, which it numbers; profile chronotope changes all.
+        A plan changes nothing but the labels, which it numbers; profile chronotope changes all, and
+        so does one that was applied already.
         """
-        if self.config.profile == CHRONOTOPE:
+        if applied or self.config.profile == CHRONOTOPE:
             self.load(self.space)
         else:
             self.engine.world.labels.forget_from(self._labels_written)

@@ -1,0 +1,260 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Is this the thing that left over there? A thing that moved keeps its identity.
+
+A short way, within the gate of the arbiter, shows in the mean of its new sightings beside that of
+the earlier ones: `noted_shifts`. Farther off a second object has come to be. It is the first one
+if that one's place was seen empty, and nothing speaks against it: `reunions`. All that is looked
+for and all that was found are matched at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from memory_node import decay
+from memory_node.config import CHRONOTOPE, Config
+from memory_node.fusion.arbiter import LABEL, TIE, Judgement
+from memory_node.fusion.identity import Belief, merged
+from memory_node.fusion.intake import Evidence
+from memory_node.fusion.looks import Look
+from memory_node.fusion.update import CONFIRMED, ChangeDraft, Update
+from memory_node.fusion.world import LOST, Rows, World
+from memory_node.model import ChangeKind, Floats
+from memory_node.scene import boxes
+
+DIGITS = 9
+_LOSSES = (ChangeKind.DOUBTFUL, ChangeKind.ABSENT)
+VISIT_GAP_S = 60.0
+"""A thing not seen for so long may have been moved meanwhile: its sightings are averaged anew."""
+SHIFT_SIGMAS = 4.9
+"""Noise alone shifts a mean by more in one case of 30,000 (three axes, chi-square 24)."""
+PARTIAL = 0.1
+"""A single sighting may be of a part of the thing only, so off by this share of its diagonal."""
+SETTLED_COUNT = 9
+"""The running mean knows a place as well as so many sightings: 1 / SETTLED of the arbiter."""
+SIZE_RATIO = 1.6
+"""Things whose diagonals differ more are not the same."""
+SIGHTINGS = 2
+"""Without a feature, what was seen but once may be a false alarm, and is nothing that was lost."""
+
+
+def sigma_of(cov: Floats, noise_m: float, localization_cov: Any) -> Floats:
+    """(n,) position noise of detections, from what is stored with the view.
+
+    Args:
+        cov: (n, 9), NaN where unknown. noise_m: of the sensor. localization_cov: (6, 6) or None.
+    """
+    variance = np.where(np.isnan(cov[:, 0]), noise_m**2, boxes.largest(cov[:, ::4]))
+    if localization_cov is not None:
+        robot = np.asarray(localization_cov, dtype=np.float64).reshape(6, 6).diagonal()[:3]
+        variance = variance + max(0.0, float(robot.max()))
+    return np.sqrt(variance)
+
+
+def noted_shifts(
+    update: Update, evidence: Evidence, judgement: Judgement, sigma: Floats, look: Look,
+    world: World, c: Config,
+) -> Update:  # fmt: skip
+    """The update with a MOVED line for each object that is seen beside where it lay.
+
+    Args:
+        update: of the view; its records are changed in place.
+        evidence, judgement, look: of the view. sigma: (n,) noise of its detections.
+        world: as before it. c: settings.
+    """
+    count = len(update.rows)
+    after = update.after
+    if c.profile == CHRONOTOPE:
+        return update
+    new, old = after[count:], after[:count]
+    new['rest'], new['rest_count'] = new['center'], 1
+    if not count or not c.motion:
+        return update
+    before, place = world.take(update.rows), update.place[:count]
+    seen, noise = evidence.center[place], sigma[place]
+    speaks = ~(judgement.terms[place, LABEL] == 0) & (evidence.score[place] >= c.create_score)
+    speaks &= look.stamp_ns >= before['last_seen_ns']
+    jump = boxes.distance(seen, before['center'])
+    settled = np.minimum(before['observations'], SETTLED_COUNT)
+    far = (jump - SHIFT_SIGMAS * noise * np.sqrt(1.0 + 1.0 / settled)).round(DIGITS) > 0
+    anew = speaks & (far | (look.stamp_ns - before['last_seen_ns'] > VISIT_GAP_S * 1e9))
+    rest = np.where(anew[:, None], before['center'], before['rest'])
+    rest_count = np.where(anew, settled, np.maximum(before['rest_count'], 1))
+    fresh_count = np.where(anew, 0, before['fresh_count']) + speaks
+    fresh = np.where(anew[:, None], 0.0, before['fresh'])
+    step = (seen - fresh) / np.maximum(fresh_count, 1)[:, None]
+    fresh = fresh + np.where(speaks[:, None], step, 0.0)
+    diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))
+    least = SHIFT_SIGMAS * noise * np.sqrt(1.0 / rest_count + 1.0 / np.maximum(fresh_count, 1))
+    least += np.where(fresh_count < SIGHTINGS, PARTIAL * diagonal, 0.0)
+    away = boxes.distance(fresh, rest)
+    fixed = world.columns.is_fixed(old['label'], world.labels.names)
+    moved = speaks & ~fixed
+    moved &= (away - np.maximum(least, c.moved_distance_m)).round(DIGITS) >= 0
+    old['rest'] = np.where(moved[:, None], fresh, rest)
+    old['rest_count'] = np.where(moved, fresh_count, rest_count)
+    old['fresh'] = np.where(moved[:, None], 0.0, fresh)
+    old['fresh_count'] = np.where(moved, 0, fresh_count)
+    return _with_moves(update, np.flatnonzero(moved), rest, fresh)
+
+
+def _with_moves(update: Update, places: np.ndarray, start: Floats, end: Floats) -> Update:
+    if not len(places):
+        return update
+    after, some = update.after, set(places.tolist())
+    for name in ('center', 'hull_center', 'version_center'):
+        after[name][places] = end[places]
+    after['version_size'][places] = after['size'][places]
+    changes = [
+        draft for draft in update.changes
+        if draft.place not in some or draft.kind is not ChangeKind.UPDATED
+    ]  # fmt: skip
+    changes += [
+        ChangeDraft(
+            ChangeKind.MOVED, k, {'center_m': start[k].tolist()}, 'it is seen beside where it lay',
+            {'center_m': end[k].tolist()},
+        )
+        for k in places.tolist()
+    ]  # fmt: skip
+    ids = after['id'].tolist()
+    changes.sort(key=lambda draft: ids[draft.place])
+    return dataclasses.replace(update, changes=changes)
+
+
+# -- farther off -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reunion:
+    """An object that was lost, and the one that it turned out to be.
+
+    Attributes:
+        old_id, new_id: the first goes on. probability: that it is so.
+    """
+
+    old_id: int
+    new_id: int
+    probability: float
+
+
+def may_reunite(updates: Sequence[Update], world: World, c: Config) -> bool:
+    """Whether a view that was planned may bring something lost together with something found."""
+    if not c.motion or c.profile == CHRONOTOPE:
+        return False
+    if any(draft.kind in _LOSSES for update in updates for draft in update.changes):
+        return True
+    return bool(world.lost) and any(
+        not world.lost.keys().isdisjoint(update.after['label'].tolist()) for update in updates[:1]
+    )
+
+
+def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) -> list[Reunion]:
+    """Which lost objects have been found, after a view was applied.
+
+    Args:
+        world: with the view applied. updates: what it changed. now_ns: its stamp. c: settings.
+    """
+    r = world.records
+    seen = world.rows_of(updates[0].after['id'])
+    newly = {
+        int(update.after['label'][draft.place])
+        for update in updates for draft in update.changes if draft.kind in _LOSSES
+    }  # fmt: skip
+    found = []
+    for label in sorted((set(r['label'][seen].tolist()) | newly) & world.lost.keys()):
+        old = np.array(sorted(world.lost[label]), dtype=np.int64)
+        if not len(old):
+            continue
+        young = world.rows_after(int(r['id'][old].min())) if label in newly else np.sort(seen)
+        young = young[(r['label'][young] == label) & ~np.isin(r['state'][young], LOST)]
+        found += _matched(world, old, young, now_ns, c, settled=True)
+    return found
+
+
+def hypotheses(world: World, now_ns: int, c: Config) -> list[Reunion]:
+    """What may be the same although its place was not looked at since; jointly the likeliest."""
+    live = world.live_rows()
+    live = live[~world.columns.is_fixed(world.records['label'][live], world.labels.names)]
+    found = []
+    for label in np.unique(world.records['label'][live]).tolist():
+        rows = live[world.records['label'][live] == label]
+        if len(rows) > 1:
+            found += _matched(world, rows, rows, now_ns, c, settled=False)
+    return found
+
+
+def _matched(
+    world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool
+) -> list[Reunion]:
+    """The assignment of old to young objects that is likeliest as a whole."""
+    if not len(old) or not len(young):
+        return []
+    chance = _chances(world, old, young, now_ns, c, settled)
+    least = c.same_probability if settled else 0.5
+    gain = np.where(chance >= least, chance, 0.0)
+    if not gain.any():
+        return []
+    ids = world.records['id']
+    order = np.argsort(np.argsort(ids[young]))[None] + np.argsort(np.argsort(ids[old]))[:, None]
+    a, b = linear_sum_assignment(gain - order * (TIE / gain.size), maximize=True)
+    return [
+        Reunion(int(ids[old[i]]), int(ids[young[j]]), float(gain[i, j]))
+        for i, j in zip(a.tolist(), b.tolist()) if gain[i, j] > 0
+    ]  # fmt: skip
+
+
+def _chances(world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool) -> Floats:
+    """(O, Y) how likely each young object is the old one; 0 where it cannot be."""
+    r = world.records
+    a, b = r[old], r[young]
+    possible = b['first_seen_ns'][None] > a['last_seen_ns'][:, None]
+    possible &= a['map'][:, None] == b['map'][None]
+    size_a, size_b = (np.sqrt(boxes.tree_sum(s['size'] ** 2)) for s in (a, b))
+    known = (size_a[:, None] > 0) & (size_b[None] > 0)
+    ratio = np.where(known, size_a[:, None] / np.where(size_b > 0, size_b, 1.0)[None], 1.0)
+    possible &= (ratio <= SIZE_RATIO) & (ratio >= 1.0 / SIZE_RATIO)
+    alike = _likeness(world, old, young)
+    possible &= ~(alike < c.same_cosine)
+    if settled:
+        possible &= (b['observations'] >= SIGHTINGS)[None] | (alike >= c.same_cosine)
+    half_life_s = world.columns.half_life_s(a['label'], world.labels.names)
+    gone = 1.0 - decay.probability(
+        decay.aged(a['odds'], (now_ns - a['odds_ns']) / 1e9, half_life_s)
+    )
+    chance = gone[:, None] * np.where(np.isnan(alike), 0.9, alike)
+    result: Floats = np.where(possible, chance, 0.0).round(DIGITS)
+    return result
+
+
+def _likeness(world: World, old: Rows, young: Rows) -> Floats:
+    """(O, Y) cosine of the features; NaN where either has none."""
+    alike = np.full((len(old), len(young)), np.nan)
+    held = np.flatnonzero(world.records['has_feature'][old])
+    others = np.flatnonzero(world.records['has_feature'][young])
+    if len(held) and len(others):
+        one = world.features.take(old[held]).astype(np.float64)
+        other = world.features.take(young[others]).astype(np.float64)
+        for k, feature in zip(held.tolist(), one):
+            alike[k, others] = boxes.tree_sum(other * feature)
+    return alike
+
+
+def reunited(old: Belief, new: Belief, world: World) -> Belief:
+    """What a lost object is once it was found: its identity, at the place of the new one."""
+    together = merged(old, new, world)
+    record = new.record.copy()
+    for name in ('id', 'observations', 'looks', 'confidence', 'first_seen_ns', 'last_seen_ns',
+                 'labels', 'label', 'masses', 'has_feature'):  # fmt: skip
+        record[name] = together.record[name]
+    if CONFIRMED in (old.record['state'][0], new.record['state'][0]) or old.count >= SIGHTINGS:
+        record['state'] = CONFIRMED
+    record['version_center'], record['version_size'] = record['center'], record['size']
+    return Belief(record, together.more, together.feature)
