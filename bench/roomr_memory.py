@@ -6,7 +6,9 @@
     PYTHONPATH=. python /work/shared/bench/roomr/run.py --memory bench.roomr_memory:RoomrMemory \
         --split bench/roomr_held_out.txt
 
-It translates and nothing else: default settings, each episode in a new file in memory.
+It translates: default settings, each episode in a new file in memory. What the memory holds for
+likelier than not the same thing elsewhere (`maybe_same`), but has not settled when it is asked, is
+reported as moved. What was seen once only was never believed to be there, so it is not removed.
 """
 
 from __future__ import annotations
@@ -21,27 +23,38 @@ from memory_node.config import MAX_LIMIT
 from memory_node.model import ChangeKind, State
 
 
+SIGHTINGS = 2
+
+
 class RoomrMemory:
     """See `roomr.protocol.Memory`."""
 
     def __init__(self) -> None:
         self._memory = SpatialMemory.open(':memory:')
+        self._asked_at = -1
+        self._pairs: tuple[dict[int, int], dict[int, int]] = ({}, {})
 
     def observe(self, view: Any) -> Sequence[int | None]:
         commit = self._memory.observe(_view(view))
         return [verdict.object_id for verdict in commit.verdicts]
 
     def resolve(self, object_id: int) -> int:
-        return self._memory.object(object_id).id
+        number = self._memory.object(object_id).id
+        return self._elsewhere()[1].get(number, number)
 
     def objects(self) -> Sequence[Any]:
         from roomr.protocol import ObjectReport
 
         now = self._memory.newest_stamp_ns
-        return [
-            ObjectReport(o.id, o.label, o.center_m, o.presence(now), o.state.value)
-            for o in self._memory.objects()
-        ]
+        found = {o.id: o for o in self._memory.objects()}
+        place_of, known_as = self._elsewhere()
+        reports = []
+        for number, o in found.items():
+            if number not in known_as:
+                at = found[place_of.get(number, number)]
+                state = at.state.value if number in place_of else o.state.value
+                reports.append(ObjectReport(number, o.label, at.center_m, at.presence(now), state))
+        return reports
 
     def moved(self) -> Sequence[Any]:
         from roomr.protocol import MovedReport
@@ -54,10 +67,26 @@ class RoomrMemory:
                     found.append(
                         MovedReport(c.object_id, c.before['center_m'], c.after['center_m'])
                     )
+        for old, new in self._elsewhere()[0].items():
+            places = [self._memory.object(i).center_m for i in (old, new)]
+            found.append(MovedReport(old, *places))
         return found
 
     def absent(self) -> Sequence[int]:
-        return [o.id for o in self._memory.objects() if o.state is State.ABSENT]
+        place_of, known_as = self._elsewhere()
+        return [
+            o.id for o in self._memory.objects()
+            if o.state is State.ABSENT and o.observations >= SIGHTINGS
+            and o.id not in place_of and o.id not in known_as
+        ]  # fmt: skip
+
+    def _elsewhere(self) -> tuple[dict[int, int], dict[int, int]]:
+        """What is likelier than not the same thing elsewhere: old id → new id, and back."""
+        if self._asked_at != self._memory.seq:
+            pairs = [(p.old_id, p.new_id) for p in self._memory.maybe_same()]
+            self._asked_at = self._memory.seq
+            self._pairs = dict(pairs), {new: old for old, new in pairs}
+        return self._pairs
 
     def close(self) -> None:
         self._memory.close()

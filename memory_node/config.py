@@ -297,6 +297,12 @@ class Config:
     same_probability: float = tunable(
         0.6, 'What is found elsewhere is what was lost if that is as probable.', low=0.0, high=1.0
     )
+    novelty: float = tunable(
+        0.1,
+        'How often what is found is new, beside how often it is a thing of its label that left.',
+        low=0.0,
+        high=1.0,
+    )
     same_cosine: float = tunable(
         0.8, 'Features less alike than this are of two things.', low=0.0, high=1.0
     )

@@ -42,6 +42,8 @@ SETTLED_COUNT = 9
 """The running mean knows a place as well as so many sightings: 1 / SETTLED of the arbiter."""
 SIZE_RATIO = 1.6
 """Things whose diagonals differ more are not the same."""
+NO_FEATURE = 0.95
+"""Likeness of two things of a label that have no features: less than that of one thing to itself."""
 SIGHTINGS = 2
 """Without a feature, what was seen but once may be a false alarm, and is nothing that was lost."""
 
@@ -229,7 +231,8 @@ def _chances(world: World, old: Rows, young: Rows, now_ns: int, c: Config, settl
     gone = 1.0 - decay.probability(
         decay.aged(a['odds'], (now_ns - a['odds_ns']) / 1e9, half_life_s)
     )
-    chance = gone[:, None] * np.where(np.isnan(alike), 0.9, alike)
+    chance = gone[:, None] / (gone + (1.0 - gone) * c.novelty)[:, None]
+    chance = chance * np.where(np.isnan(alike), NO_FEATURE, alike)
     result: Floats = np.where(possible, chance, 0.0).round(DIGITS)
     return result
 

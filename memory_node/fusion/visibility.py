@@ -36,7 +36,8 @@ LEAST_PIXELS = 1.0
 """A box whose half extent is less on the image is not resolved by depth."""
 DEPTH_NOISE = 0.01
 """Depth is this share of itself uncertain, beside `depth_tolerance_m`."""
-MOST = 0.5
+MOST, HIDDEN = 0.5, 0.5
+"""Shares of the points of a box: what most of them show is so; so many hidden ones hide it."""
 NEAR_PLANE_M = 0.05
 _SIGNS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
 _PROBES = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3), _SIGNS])
@@ -257,14 +258,23 @@ def _by_depth(
         valid = on & np.isfinite(shown) & (shown > 0)
     half = boxes.tree_sum(np.abs(axes[:, :, 2]))
     far = center[:, 2]
-    slack = half + c.depth_tolerance_m + DEPTH_NOISE * far
-    behind = np.where(valid, shown, 0.0) - far[:, None]
-    nearer = (valid & (behind.round(DIGITS) < -slack[:, None])).mean(axis=1)
-    farther = (valid & (behind.round(DIGITS) > slack[:, None])).mean(axis=1)
+    tolerance = c.depth_tolerance_m + DEPTH_NOISE * far
+    behind = (np.where(valid, shown, 0.0) - far[:, None]).round(DIGITS)
+    nearer = _share(valid & (behind < -(half + tolerance)[:, None]))
+    beyond = _share(valid & (behind > tolerance[:, None]))
+    through = _share(valid & (behind > (half + tolerance)[:, None]))
     extent = boxes.largest(np.sqrt(axes[:, :, 0] ** 2 + axes[:, :, 1] ** 2))
     pixels = extent * min(depth.fx, depth.fy) / np.maximum(far, NEAR_PLANE_M)
     resolved = pixels.round(DIGITS) >= LEAST_PIXELS
-    found = np.where(farther > MOST, np.where(resolved, THROUGH, kind), NOTHING)
-    found = np.where(on.all(axis=1) & (valid.mean(axis=1) > MOST), found, NOTHING)
-    result: np.ndarray = np.where(nearer > 0, OCCLUDED, found).astype(np.uint8)
+    found = np.where(beyond > MOST, kind, NOTHING)
+    found = np.where(resolved & (through > MOST), THROUGH, found)
+    found = np.where(nearer >= HIDDEN, OCCLUDED, found)
+    known = on.all(axis=1) & (_share(valid) > MOST)
+    result: np.ndarray = np.where(known, found, NOTHING).astype(np.uint8)
+    return result
+
+
+def _share(mask: Bools) -> Floats:
+    """(N, K) → (N,) the share that is true."""
+    result: Floats = mask.sum(axis=1) / mask.shape[1]
     return result
