@@ -22,7 +22,6 @@ from memory_node import DepthImage, Detection, FieldOfView, Pose, SpatialMemory,
 from memory_node.config import MAX_LIMIT
 from memory_node.model import ChangeKind, State
 
-
 SIGHTINGS = 2
 
 

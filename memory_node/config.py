@@ -298,7 +298,7 @@ class Config:
         0.6, 'What is found elsewhere is what was lost if that is as probable.', low=0.0, high=1.0
     )
     novelty: float = tunable(
-        0.1,
+        0.02,
         'How often what is found is new, beside how often it is a thing of its label that left.',
         low=0.0,
         high=1.0,
@@ -319,7 +319,7 @@ class Config:
         0.5, 'Without depth, chance that nothing hides what is in view.', low=0.01, high=1.0
     )
     through_if_there: float = tunable(
-        0.02, 'Chance that depth sees through a thing that is there.', low=1e-6, high=0.4
+        0.05, 'Chance that depth sees through a thing that is there.', low=1e-6, high=0.4
     )
     through_if_gone: float = tunable(
         0.9, 'Chance that depth sees through where a thing is no more.', low=0.5, high=1.0

@@ -99,7 +99,7 @@ def merged(kept: Belief, other: Belief, world: World) -> Belief:
 def _take_newer_standing(record: Records, a: Records, b: Records) -> None:
     """Whether it is still there: what the one that was seen last says."""
     if b['last_seen_ns'][0] > a['last_seen_ns'][0]:
-        for name in ('odds', 'odds_ns', 'checked_ns', 'check', 'misses'):
+        for name in ('odds', 'odds_ns', 'checked_ns', 'check', 'misses', 'doubt'):
             record[name] = b[name]
         if a['state'][0] in (STATE_CODE[State.DOUBTFUL], STATE_CODE[State.ABSENT]):
             record['state'] = b['state']

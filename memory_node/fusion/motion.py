@@ -26,7 +26,7 @@ from memory_node.fusion.identity import Belief, merged
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.looks import Look
 from memory_node.fusion.update import CONFIRMED, ChangeDraft, Update
-from memory_node.fusion.world import LOST, Rows, World
+from memory_node.fusion.world import LOST, Records, Rows, World
 from memory_node.model import ChangeKind, Floats
 from memory_node.scene import boxes
 
@@ -36,6 +36,8 @@ VISIT_GAP_S = 60.0
 """A thing not seen for so long may have been moved meanwhile: its sightings are averaged anew."""
 SHIFT_SIGMAS = 4.9
 """Noise alone shifts a mean by more in one case of 30,000 (three axes, chi-square 24)."""
+SELDOM_S, SELDOM_SIGMAS = 60 * 86400.0, 7.0
+"""What seldom moves, by its half-life, must be farther off."""
 PARTIAL = 0.1
 """A single sighting may be of a part of the thing only, so off by this share of its diagonal."""
 SETTLED_COUNT = 9
@@ -43,7 +45,7 @@ SETTLED_COUNT = 9
 SIZE_RATIO = 1.6
 """Things whose diagonals differ more are not the same."""
 NO_FEATURE = 0.95
-"""Likeness of two things of a label that have no features: less than that of one thing to itself."""
+"""Likeness of two things of a label that have no features: less than of one thing to itself."""
 SIGHTINGS = 2
 """Without a feature, what was seen but once may be a false alarm, and is nothing that was lost."""
 
@@ -95,7 +97,9 @@ def noted_shifts(
     step = (seen - fresh) / np.maximum(fresh_count, 1)[:, None]
     fresh = fresh + np.where(speaks[:, None], step, 0.0)
     diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))
-    least = SHIFT_SIGMAS * noise * np.sqrt(1.0 / rest_count + 1.0 / np.maximum(fresh_count, 1))
+    seldom = world.columns.half_life_s(old['label'], world.labels.names) > SELDOM_S
+    sigmas = np.where(seldom, SELDOM_SIGMAS, SHIFT_SIGMAS)
+    least = sigmas * noise * np.sqrt(1.0 / rest_count + 1.0 / np.maximum(fresh_count, 1))
     least += np.where(fresh_count < SIGHTINGS, PARTIAL * diagonal, 0.0)
     away = boxes.distance(fresh, rest)
     fixed = world.columns.is_fixed(old['label'], world.labels.names)
@@ -177,6 +181,8 @@ def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) ->
             continue
         young = world.rows_after(int(r['id'][old].min())) if label in newly else np.sort(seen)
         young = young[(r['label'][young] == label) & ~np.isin(r['state'][young], LOST)]
+        if world.columns.is_fixed(r['label'][old[:1]], world.labels.names)[0]:
+            continue
         found += _matched(world, old, young, now_ns, c, settled=True)
     return found
 
@@ -227,13 +233,22 @@ def _chances(world: World, old: Rows, young: Rows, now_ns: int, c: Config, settl
     possible &= ~(alike < c.same_cosine)
     if settled:
         possible &= (b['observations'] >= SIGHTINGS)[None] | (alike >= c.same_cosine)
-    half_life_s = world.columns.half_life_s(a['label'], world.labels.names)
-    gone = 1.0 - decay.probability(
-        decay.aged(a['odds'], (now_ns - a['odds_ns']) / 1e9, half_life_s)
-    )
+    gone = _gone(world, a, now_ns)
     chance = gone[:, None] / (gone + (1.0 - gone) * c.novelty)[:, None]
     chance = chance * np.where(np.isnan(alike), NO_FEATURE, alike)
     result: Floats = np.where(possible, chance, 0.0).round(DIGITS)
+    return result
+
+
+def _gone(world: World, old: Records, now_ns: int) -> Floats:
+    """(O,) how likely each has left since it was last seen, by its class and by what missed it.
+
+    Unlike `odds` this is not bounded: what was seen just now has hardly been carried off since.
+    """
+    half_life_s = world.columns.half_life_s(old['label'], world.labels.names)
+    age_s = np.maximum((now_ns - old['last_seen_ns']) / 1e9, 0.0)
+    stays = decay.exp2(-age_s / half_life_s)
+    result: Floats = (1.0 - stays) / (1.0 - stays + stays * old['doubt'])
     return result
 
 

@@ -44,6 +44,7 @@ PRESENCE_KINDS = (ChangeKind.DOUBTFUL, ChangeKind.ABSENT, ChangeKind.RETURNED)
 BIRTH_ODDS = 20.0
 """Of what was seen for the first time."""
 MOST_ODDS, LEAST_ODDS = 128.0, 1.0 / 1024.0
+LEAST_DOUBT = 1e-9
 DIGITS = 9
 NOTED_AGAIN_S = 10.0
 """A look without evidence that says the same as the last one is noted after so long."""
@@ -78,7 +79,7 @@ def _noted_hits(
     after = update.after
     new, old = after[count:], after[:count]
     new['odds'], new['odds_ns'] = BIRTH_ODDS, look.stamp_ns
-    new['checked_ns'], new['check'] = look.stamp_ns, SEEN
+    new['checked_ns'], new['check'], new['doubt'] = look.stamp_ns, SEEN, 1.0
     if not count:
         return update
     before = world.take(update.rows)
@@ -95,6 +96,7 @@ def _noted_hits(
     old['odds'] = np.where(counted, odds, before['odds'])
     old['odds_ns'] = np.where(counted, look.stamp_ns, before['odds_ns'])
     old['misses'] = np.where(speaks, 0, before['misses'])
+    old['doubt'] = np.where(speaks, 1.0, before['doubt'])
     old['checked_ns'] = np.where(speaks, look.stamp_ns, before['checked_ns'])
     old['check'] = np.where(speaks, SEEN, before['check'])
     back = np.where(old['looks'] >= c.confirm_looks, CONFIRMED, TENTATIVE)
@@ -150,6 +152,8 @@ def missing(sights: Sights, look: Look, world: World, c: Config) -> Missing:
     after['odds'] = np.where(tells, odds, before['odds'])
     after['odds_ns'] = np.where(tells, look.stamp_ns, before['odds_ns'])
     after['misses'] += tells
+    doubt = np.maximum(before['doubt'] * sights.likelihood, LEAST_DOUBT)
+    after['doubt'] = np.where(tells, doubt, before['doubt'])
     _count_looks(after, look, tells)
     changes = _judge(before, after, tells, sights.kind, c)
     return Missing(_as_update(after, sights, changes, world), sights)

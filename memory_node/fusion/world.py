@@ -36,6 +36,7 @@ _STORED = [
     ('rest', '<f8', 3),
     ('fresh', '<f8', 3),
     ('odds', '<f8'),
+    ('doubt', '<f8'),
     ('id', '<i8'),
     ('observations', '<i8'),
     ('looks', '<i8'),
@@ -62,7 +63,8 @@ OBJECT = np.dtype([*_STORED, ('has_feature', '?'), ('half', '<f8', 3), ('map', '
 the last look that counted as independent; NaN position when the sensor pose was unknown. version_*:
 as in the last version written to the log. rest: where it lay, as the mean of rest_count sightings,
 before the fresh_count ones whose mean is fresh (`fusion.motion`). odds: of its presence as of
-odds_ns; misses: independent ones since it was last seen; check: code of the last look at it, at
+odds_ns; misses: independent ones since it was last seen; doubt: the product of their likelihoods;
+check: code of the last look at it, at
 checked_ns (`fusion.presence`). A record begins with STORED; what follows is computed,
 or holds for one opening only."""
 
