@@ -36,7 +36,7 @@ LEAST_PIXELS = 1.0
 """A box whose half extent is less on the image is not resolved by depth."""
 DEPTH_NOISE = 0.01
 """Depth is this share of itself uncertain, beside `depth_tolerance_m`."""
-MOST, HIDDEN = 0.5, 0.5
+MOST, HIDDEN, BARE = 0.5, 0.5, 0.8
 """Shares of the points of a box: what most of them show is so; so many hidden ones hide it."""
 NEAR_PLANE_M = 0.05
 _SIGNS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
@@ -266,7 +266,10 @@ def _by_depth(
     extent = boxes.largest(np.sqrt(axes[:, :, 0] ** 2 + axes[:, :, 1] ** 2))
     pixels = extent * min(depth.fx, depth.fy) / np.maximum(far, NEAR_PLANE_M)
     resolved = pixels.round(DIGITS) >= LEAST_PIXELS
-    found = np.where(beyond > MOST, kind, NOTHING)
+    side = np.sqrt(boxes.tree_sum(axes * axes)).min(axis=1)
+    thin = (side - tolerance).round(DIGITS) <= 0
+    bare = thin & (_share(valid & (behind >= -tolerance[:, None])) >= BARE)
+    found = np.where((beyond > MOST) | bare, kind, NOTHING)
     found = np.where(resolved & (through > MOST), THROUGH, found)
     found = np.where(nearer >= HIDDEN, OCCLUDED, found)
     known = on.all(axis=1) & (_share(valid) > MOST)
