@@ -42,8 +42,12 @@ PARTIAL = 0.1
 """A single sighting may be of a part of the thing only, so off by this share of its diagonal."""
 SETTLED_COUNT = 9
 """The running mean knows a place as well as so many sightings: 1 / SETTLED of the arbiter."""
-SIZE_RATIO = 1.6
-"""Things whose diagonals differ more are not the same."""
+SIZE_SPREAD = 0.3
+"""How much a side of the same thing may differ, as a share, from one mean to another."""
+SIZE_RATIO = 1.5
+"""Things whose diagonals differ more are not the same; sides do, where only a hull is seen."""
+ONCE = 0.3
+"""What was seen once is as often a false alarm, beside how often it is what left."""
 NO_FEATURE = 0.95
 """Likeness of two things of a label that have no features: less than of one thing to itself."""
 SIGHTINGS = 2
@@ -195,7 +199,8 @@ def hypotheses(world: World, now_ns: int, c: Config) -> list[Reunion]:
     for label in np.unique(world.records['label'][live]).tolist():
         rows = live[world.records['label'][live] == label]
         if len(rows) > 1:
-            found += _matched(world, rows, rows, now_ns, c, settled=False)
+            young = rows[~np.isin(world.records['state'][rows], LOST)]
+            found += _matched(world, rows, young, now_ns, c, settled=False)
     return found
 
 
@@ -207,14 +212,14 @@ def _matched(
         return []
     chance = _chances(world, old, young, now_ns, c, settled)
     least = c.same_probability if settled else 0.5
-    gain = np.where(chance >= least, chance, 0.0)
+    gain = np.where(chance >= least, chance * _likeness_of_size(world, old, young), 0.0)
     if not gain.any():
         return []
     ids = world.records['id']
     order = np.argsort(np.argsort(ids[young]))[None] + np.argsort(np.argsort(ids[old]))[:, None]
     a, b = linear_sum_assignment(gain - order * (TIE / gain.size), maximize=True)
     return [
-        Reunion(int(ids[old[i]]), int(ids[young[j]]), float(gain[i, j]))
+        Reunion(int(ids[old[i]]), int(ids[young[j]]), float(chance[i, j]))
         for i, j in zip(a.tolist(), b.tolist()) if gain[i, j] > 0
     ]  # fmt: skip
 
@@ -228,16 +233,29 @@ def _chances(world: World, old: Rows, young: Rows, now_ns: int, c: Config, settl
     size_a, size_b = (np.sqrt(boxes.tree_sum(s['size'] ** 2)) for s in (a, b))
     known = (size_a[:, None] > 0) & (size_b[None] > 0)
     ratio = np.where(known, size_a[:, None] / np.where(size_b > 0, size_b, 1.0)[None], 1.0)
-    possible &= (ratio <= SIZE_RATIO) & (ratio >= 1.0 / SIZE_RATIO)
+    possible &= (ratio.round(DIGITS) <= SIZE_RATIO) & ((1.0 / ratio).round(DIGITS) <= SIZE_RATIO)
     alike = _likeness(world, old, young)
     possible &= ~(alike < c.same_cosine)
     if settled:
         possible &= (b['observations'] >= SIGHTINGS)[None] | (alike >= c.same_cosine)
     gone = _gone(world, a, now_ns)
-    chance = gone[:, None] / (gone + (1.0 - gone) * c.novelty)[:, None]
+    once = (b['observations'] < SIGHTINGS) & (settled is False)
+    novelty = np.where(once, max(ONCE, c.novelty), c.novelty)[None]
+    chance = gone[:, None] / (gone[:, None] + (1.0 - gone)[:, None] * novelty)
     chance = chance * np.where(np.isnan(alike), NO_FEATURE, alike)
     result: Floats = np.where(possible, chance, 0.0).round(DIGITS)
     return result
+
+
+def _likeness_of_size(world: World, old: Rows, young: Rows) -> Floats:
+    """(O, Y) 1 for boxes of the same sides, however turned, less for others; 1 where unknown."""
+    sides = [np.sort(world.records['size'][rows], axis=1) for rows in (old, young)]
+    a, b = sides[0][:, None], sides[1][None]
+    largest = np.maximum(a, b)
+    apart = np.abs(a - b) / np.where(largest > 0, largest, 1.0) / SIZE_SPREAD
+    known = (sides[0][:, None, 2] > 0) & (sides[1][None, :, 2] > 0)
+    result: Floats = np.where(known, 1.0 / (1.0 + boxes.tree_sum(apart * apart)), 1.0)
+    return result.round(DIGITS)
 
 
 def _gone(world: World, old: Records, now_ns: int) -> Floats:
