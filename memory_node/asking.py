@@ -54,7 +54,7 @@ class Asking(OpenStore):
         with self._opened() as session:
             engine = session.engine
             return recall.answer(recall.checked(query, engine.world), engine.world, engine.index,
-                                 session.database)  # fmt: skip
+                                 session.database, session.newest_ns)  # fmt: skip
 
     def objects(self) -> list[MemoryObject]:
         """All objects that have not ended, by id."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -368,6 +369,21 @@ class Change:
     after: Mapping[str, object] = field(default_factory=dict)
     object: MemoryObject | None = None
 
+    @property
+    def from_m(self) -> Triple | None:
+        """Of a MOVED line: where it lay."""
+        return _place_in(self.before) if self.kind is ChangeKind.MOVED else None
+
+    @property
+    def to_m(self) -> Triple | None:
+        """Of a MOVED line: where it was found."""
+        return _place_in(self.after) if self.kind is ChangeKind.MOVED else None
+
+
+def _place_in(said: Mapping[str, Any]) -> Triple:
+    x, y, z = said['center_m']
+    return x, y, z
+
 
 @dataclass(frozen=True)
 class Commit:
@@ -458,6 +474,7 @@ class Query:
         new_since_ns: only first seen at this time or later.
         moved_m: only objects now at least this far from where they were first seen.
         min_score: only hits with at least this score.
+        min_presence: only objects still there with at least this probability, at at_ns.
         order: by relevance, last seen first, or by salience (CH-38).
         limit: largest number of hits, 1 to 1000.
         at_ns: the time the answer is about; None: the newest committed stamp.
@@ -474,6 +491,7 @@ class Query:
     new_since_ns: int = 0
     moved_m: float = 0.0
     min_score: float = 0.0
+    min_presence: float = 0.0
     order: str = Order.RELEVANCE
     limit: int = 10
     at_ns: int | None = None
@@ -481,11 +499,17 @@ class Query:
 
 @dataclass(frozen=True)
 class Hit:
-    """One answer: score 0 to 1, and the terms it is made of."""
+    """One answer.
+
+    Attributes:
+        score: 0 to 1. terms: what it is made of.
+        presence: probability that the object is in its place, at the time asked about.
+    """
 
     object: MemoryObject
     score: float
     terms: Mapping[str, float] = field(default_factory=dict)
+    presence: float = 1.0
 
 
 class Hits(tuple[Hit, ...]):

@@ -15,7 +15,7 @@ from memory_node.config import Config, tunables
 from memory_node.errors import InvalidValueError
 from memory_node.fusion import motion
 from memory_node.fusion.engine import Plan
-from memory_node.fusion.intake import usable_view, view_problem
+from memory_node.fusion.intake import usable_view, view_faults, view_problem
 from memory_node.fusion.verdicts import numbered_changes, verdicts_of
 from memory_node.model import Change, Commit, Verdict, VerdictKind, View
 from memory_node.opened import OpenStore
@@ -56,7 +56,9 @@ class Telling(OpenStore):
             self.refusals[problem] += max(1, len(view.detections))
             refused = [Verdict(VerdictKind.REJECTED, None, problem)] * len(view.detections)
             return Commit(tuple(refused), (), session.seq + 1, session.seq, problem)
-        return self._commit_view(usable_view(view), int(given))
+        faults = view_faults(view)
+        self.refusals.update(faults)
+        return self._commit_view(usable_view(view, faults), int(given))
 
     def _commit_view(self, view: View, recorded: int) -> Commit:
         """Judge a view that is fit for it, and put it on disk."""

@@ -386,11 +386,11 @@ def test_c19_both_labels_find_it_while_both_hold_a_fifth(memory: SpatialMemory) 
 @pytest.mark.parametrize('cut', [None, 30])
 def test_a_thing_that_drifts_is_found_where_it_is(path: str, cut: int | None) -> None:
     """Its place in the index follows, a little at a time, for 3 m; also from an index read anew."""
-    memory = SpatialMemory.open(path)
+    memory = SpatialMemory.open(path, Config(motion=False))
     for k in range(61):
         if k == cut:
             memory.close()
-            memory = SpatialMemory.open(path)
+            memory = SpatialMemory.open(path, Config(motion=False))
         cart = seen('cart', (0.05 * k, 0, 0), size_m=(1, 1, 1), feature=[1.0, 0.0])
         [verdict] = memory.observe(view(1000 + k / 10, cart)).verdicts
         assert verdict.object_id == 1

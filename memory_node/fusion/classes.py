@@ -176,6 +176,11 @@ def parse(text: str, where: str) -> Classes:
         kind = _kind(group, place)
         for name, other_names in _names(group.get('classes'), place).items():
             for alias in [name, *other_names]:
+                if named.get(key_of(alias), kind) is not kind:
+                    raise InvalidValueError(
+                        f'labels_file: {place}: got {_short(alias)}, expected a label that no '
+                        'earlier group has'
+                    )
                 named[key_of(alias)] = kind
                 aliases[alias] = name
     return Classes(fallback, named, aliases)

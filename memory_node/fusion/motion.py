@@ -34,6 +34,8 @@ DIGITS = 9
 _LOSSES = (ChangeKind.DOUBTFUL, ChangeKind.ABSENT)
 VISIT_GAP_S = 60.0
 """A thing not seen for so long may have been moved meanwhile: its sightings are averaged anew."""
+SPEED_MPS, REST_S = 0.2, 1.0
+"""What is on its way, at that speed or more, has moved once it has rested for so long."""
 SHIFT_SIGMAS = 4.9
 """Noise alone shifts a mean by more in one case of 30,000 (three axes, chi-square 24)."""
 SELDOM_S, SELDOM_SIGMAS = 60 * 86400.0, 7.0
@@ -90,13 +92,20 @@ def noted_shifts(
     seen, noise = evidence.center[place], sigma[place]
     speaks = ~(judgement.terms[place, LABEL] == 0) & (evidence.score[place] >= c.create_score)
     speaks &= look.stamp_ns >= before['last_seen_ns']
-    jump = boxes.distance(seen, before['center'])
     settled = np.minimum(before['observations'], SETTLED_COUNT)
-    far = (jump - SHIFT_SIGMAS * noise * np.sqrt(1.0 + 1.0 / settled)).round(DIGITS) > 0
-    anew = speaks & (far | (look.stamp_ns - before['last_seen_ns'] > VISIT_GAP_S * 1e9))
-    rest = np.where(anew[:, None], before['center'], before['rest'])
-    rest_count = np.where(anew, settled, np.maximum(before['rest_count'], 1))
-    fresh_count = np.where(anew, 0, before['fresh_count']) + speaks
+    gap = speaks & (look.stamp_ns - before['last_seen_ns'] > VISIT_GAP_S * 1e9)
+    known = before['fresh_count']
+    mean = np.where((known > 0)[:, None], before['fresh'], before['center'])
+    spread = np.sqrt(1.0 + 1.0 / np.where(known > 0, known, settled))
+    away = boxes.distance(seen, mean)
+    off = (away - SHIFT_SIGMAS * noise * spread).round(DIGITS) > 0
+    since_s = (look.stamp_ns - (before['fresh_ns'] + before['last_seen_ns']) / 2) / 1e9
+    goes = (away - np.maximum(c.moved_distance_m, SPEED_MPS * since_s)).round(DIGITS) >= 0
+    anew = gap | (speaks & (off | (goes & (known > 0))))
+    from_here = gap | (anew & (known != 1))  # one sighting that is off may be an error: rest stays
+    rest = np.where(from_here[:, None], before['center'], before['rest'])
+    rest_count = np.where(from_here, settled, np.maximum(before['rest_count'], 1))
+    fresh_count = np.where(anew, 0, known) + speaks
     fresh = np.where(anew[:, None], 0.0, before['fresh'])
     step = (seen - fresh) / np.maximum(fresh_count, 1)[:, None]
     fresh = fresh + np.where(speaks[:, None], step, 0.0)
@@ -107,12 +116,15 @@ def noted_shifts(
     least += np.where(fresh_count < SIGHTINGS, PARTIAL * diagonal, 0.0)
     away = boxes.distance(fresh, rest)
     fixed = world.columns.is_fixed(old['label'], world.labels.names)
-    moved = speaks & ~fixed
+    fresh_ns = np.where(anew | (known == 0), look.stamp_ns, before['fresh_ns'])
+    rests = (look.stamp_ns - fresh_ns >= REST_S * 1e9) & (fresh_count >= SIGHTINGS)
+    moved = speaks & ~fixed & (gap | rests)
     moved &= (away - np.maximum(least, c.moved_distance_m)).round(DIGITS) >= 0
     old['rest'] = np.where(moved[:, None], fresh, rest)
     old['rest_count'] = np.where(moved, fresh_count, rest_count)
     old['fresh'] = np.where(moved[:, None], 0.0, fresh)
     old['fresh_count'] = np.where(moved, 0, fresh_count)
+    old['fresh_ns'] = fresh_ns
     return _with_moves(update, np.flatnonzero(moved), rest, fresh)
 
 

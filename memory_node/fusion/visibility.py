@@ -61,47 +61,6 @@ class Sights:
 NO_SIGHTS = Sights(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0))
 
 
-def depth_problem(view: View) -> str:
-    """Why the depth of a view says nothing; empty: it may, or there is none."""
-    if view.depth is None:
-        return ''
-    try:
-        shown = np.asarray(view.depth.depth_m)
-        numbers = [view.depth.fx, view.depth.fy, view.depth.cx, view.depth.cy]
-        fits = bool(np.isfinite(np.array(numbers, dtype=np.float64)).all())
-    except (TypeError, ValueError):
-        return 'bad_depth'
-    if shown.ndim != 2 or not shown.size or shown.dtype.kind not in 'fiu' or not fits:
-        return 'bad_depth'
-    if min(view.depth.fx, view.depth.fy) <= 0:
-        return 'bad_depth'
-    height, width = shown.shape
-    if not (0 <= view.depth.cx < width and 0 <= view.depth.cy < height):
-        return 'depth_size'
-    fov = view.field_of_view
-    if fov is not None and not _is_as_wide(view.depth, width, height, fov):
-        return 'depth_size'
-    if not (np.isfinite(shown) & (shown > 0)).any():
-        return 'no_depth'
-    return ''
-
-
-def _is_as_wide(depth: DepthImage, width: int, height: int, fov: FieldOfView) -> bool:
-    """Whether an image of this size shows the declared field of view, within a tenth or two pixels.
-
-    Depth of another size than the intrinsics are for shows more or less than that.
-    """
-    if max(fov.horizontal_rad, fov.vertical_rad) >= math.pi:
-        return True
-    for size, focal, angle in (
-        (width, depth.fx, fov.horizontal_rad), (height, depth.fy, fov.vertical_rad),
-    ):  # fmt: skip
-        wanted = 2.0 * focal * math.tan(angle / 2)
-        if not abs(size - wanted) <= max(2.0, 0.1 * wanted):
-            return False
-    return True
-
-
 def sights_of(
     view: View, shift: Floats, shown: Rows, world: World, index: CandidateIndex, map_number: int,
     c: Config,

@@ -44,6 +44,7 @@ _STORED = [
     ('look_ns', '<i8'),
     ('first_seen_ns', '<i8'),
     ('last_seen_ns', '<i8'),
+    ('fresh_ns', '<i8'),
     ('odds_ns', '<i8'),
     ('checked_ns', '<i8'),
     ('labels', '<i4', LABEL_SLOTS),
@@ -62,11 +63,10 @@ OBJECT = np.dtype([*_STORED, ('has_feature', '?'), ('half', '<f8', 3), ('map', '
 """hull_center, half: of the axis-aligned hull, whose centre is `center` but for Chronotope. look_*:
 the last look that counted as independent; NaN position when the sensor pose was unknown. version_*:
 as in the last version written to the log. rest: where it lay, as the mean of rest_count sightings,
-before the fresh_count ones whose mean is fresh (`fusion.motion`). odds: of its presence as of
-odds_ns; misses: independent ones since it was last seen; doubt: the product of their likelihoods;
-check: code of the last look at it, at
-checked_ns (`fusion.presence`). A record begins with STORED; what follows is computed,
-or holds for one opening only."""
+before the fresh_count ones since fresh_ns, whose mean is fresh (`fusion.motion`). odds: of its
+presence as of odds_ns; misses: independent ones since it was last seen; doubt: the product of their
+likelihoods; check: code of the last look at it, at checked_ns (`fusion.presence`). A record begins
+with STORED; what follows is computed, or holds for one opening only."""
 
 _RAW = np.dtype((np.void, OBJECT.itemsize))
 """A record as mere bytes: numpy copies these at once, and an OBJECT number by number."""

@@ -384,7 +384,8 @@ def replayed(source: Database, config: Config, progress: Progress | None = None)
     Raises:
         StoreError: the log contradicts itself; names the line.
     """
-    session = Session(Database(MEMORY), config)
+    plain = dataclasses.replace(config, labels_file='')  # what held is stored with the settings
+    session = Session(Database(MEMORY), plain)
     replay = None
     try:
         replay = Replay(source, session, progress)

@@ -82,9 +82,9 @@ def test_a_record_in_the_file_begins_with_what_is_stored() -> None:
     assert [OBJECT.fields[name][1] for name in STORED.names] == [
         STORED.fields[name][1] for name in STORED.names
     ]
-    assert STORED.itemsize == 411
+    assert STORED.itemsize == 419
     offsets = {name: STORED.fields[name][1] for name in ('center', 'masses', 'id', 'labels')}
-    assert offsets == {'center': 0, 'masses': 208, 'id': 304, 'labels': 376}
+    assert offsets == {'center': 0, 'masses': 208, 'id': 304, 'labels': 384}
 
 
 def assert_equal_bytes(world: World, read: World) -> None:
