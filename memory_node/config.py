@@ -395,12 +395,7 @@ class Config:
 
     def __post_init__(self) -> None:
         _check(self)
-        weights = (
-            self.geometry_weight,
-            self.iou_weight,
-            self.feature_weight,
-            self.label_weight,
-        )
+        weights = self.weights
         if abs(sum(weights) - 1.0) > 1e-6:
             raise InvalidValueError(
                 f'geometry_weight, iou_weight, feature_weight, label_weight: got {weights}, '
@@ -413,6 +408,11 @@ class Config:
                 raise InvalidValueError(
                     f'antonyms: got {pair!r}, expected two different words, for example open closed'
                 )
+
+    @property
+    def weights(self) -> tuple[float, float, float, float]:
+        """Of the terms, in the arbiter's order."""
+        return self.geometry_weight, self.iou_weight, self.feature_weight, self.label_weight
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Config:

@@ -19,6 +19,7 @@ from memory_node.errors import (
     ClosedError,
     DamagedStoreError,
     StoreBusyError,
+    StoreError,
     UnknownObjectError,
 )
 from memory_node.locking import FairLock
@@ -138,7 +139,12 @@ class OpenStore:
         with self._lock:
             if not self._closed:
                 self._closed = True
-                self._database.close()
+                try:
+                    self._session.finish()
+                except StoreError:  # another program holds the file: the next opening makes it good
+                    pass
+                finally:
+                    self._database.close()
 
     def __enter__(self) -> Self:
         return self

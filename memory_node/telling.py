@@ -8,8 +8,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 
-import apsw
-
 from memory_node import checks
 from memory_node.config import Config, tunables
 from memory_node.errors import InvalidValueError
@@ -64,6 +62,7 @@ class Telling(OpenStore):
         """Judge a view that is fit for it, and put it on disk."""
         session = self._session
         begun = applied = False
+        found: list[Change] = []
         try:
             with self._database.transaction() as connection:
                 begun = True
@@ -78,7 +77,9 @@ class Telling(OpenStore):
                     applied = True
                     session.engine.apply(plan, view.sensor)
                     changes += edits.apply_all(restored)
-                    changes += self._reunions(connection, plan, len(changes), recorded)
+                    asked = self._asked_by(plan, len(changes), recorded)
+                    found = identity.reunite_all(connection, session, plan, asked, session.config)
+                    changes += found
         except BaseException:
             if begun:
                 session.undone(applied)
@@ -86,7 +87,7 @@ class Telling(OpenStore):
         if not applied:
             session.engine.apply(plan, view.sensor)
             changes += edits.apply_all(restored)
-        session.done(plan, session.seq + 1 + len(changes))
+        session.done(plan, session.seq + 1 + len(changes), settled=bool(found))
         self.refusals.update(plan.refused.values())
         verdicts = verdicts_of(len(view.detections), plan)
         return Commit(verdicts, tuple(changes), plan.look.seq, session.seq)
@@ -94,21 +95,13 @@ class Telling(OpenStore):
     def _restorations(self, plan: Plan, changes: int, recorded_ns: int) -> list[Edit]:
         if not plan.cleared:
             return []
-        look = plan.look
-        first = Asked(look.seq + 1 + changes, look.stamp_ns, recorded_ns, log.PERCEPTION)
+        first = self._asked_by(plan, changes, recorded_ns)
         return edits.restorations(self._session, plan.cleared, first)
 
-    def _reunions(
-        self, connection: apsw.Connection, plan: Plan, changes: int, recorded_ns: int
-    ) -> list[Change]:
-        """Bring together what was lost and what was found, now that the view is applied."""
+    def _asked_by(self, plan: Plan, changes: int, recorded_ns: int) -> Asked:
+        """What a view asks for by itself, after so many changes."""
         look = plan.look
-        first = Asked(look.seq + 1 + changes, look.stamp_ns, recorded_ns, log.PERCEPTION)
-        made: list[Change] = []
-        for edit in identity.reunions(self._session, plan, first, self._session.config):
-            edits.write_all(connection, [edit])
-            made += edits.apply_all([edit])
-        return made
+        return Asked(look.seq + 1 + changes, look.stamp_ns, recorded_ns, log.PERCEPTION)
 
     def forget(
         self,
@@ -297,7 +290,9 @@ class Telling(OpenStore):
             last = session.seq + len(prepared)
             if prepared:
                 with self._database.transaction() as connection:
+                    session.settle(connection)
                     edits.write_all(connection, prepared)
+                session.settled()
             changes = edits.apply_all(prepared)
             session.advance(last)
             return Commit((), tuple(changes), asked.seq, last)

@@ -5,7 +5,9 @@
 
 fix-exports VENV           mends the include folders in the CMake files of the ROS 2 wheels
 tf2-msgs FOLDER            writes the interface package tf2_msgs, which the wheels lack
-live-import NAME FOLDER    makes this Python import NAME from FOLDER before any installed copy
+live-import NAME FOLDER PREFIX
+                           makes this Python import NAME from FOLDER before any installed copy, but
+                           for compiled modules: these come from what is installed in PREFIX
 missing OUT FILE...        sorts pins into OUT/missing.txt and OUT/present.txt (installed already)
 """
 
@@ -46,18 +48,25 @@ ament_package()
 
 LIVE_FINDER = '''"""Imports {name} from the source tree (written by scripts/env)."""
 
+import importlib.machinery
 import importlib.util
+import os
 import sys
 
 
 class _LiveFinder:
     @staticmethod
     def find_spec(fullname, path=None, target=None):
-        if fullname != {name!r}:
-            return None
-        return importlib.util.spec_from_file_location(
-            fullname, {init!r}, submodule_search_locations=[{folder!r}]
-        )
+        if fullname == {name!r}:
+            return importlib.util.spec_from_file_location(
+                fullname, {init!r}, submodule_search_locations=[{folder!r}]
+            )
+        if fullname.startswith({name!r} + '.'):  # what was compiled lies where it was installed
+            for suffix in importlib.machinery.EXTENSION_SUFFIXES:
+                file = os.path.join({installed!r}, *fullname.split('.')) + suffix
+                if os.path.isfile(file):
+                    return importlib.util.spec_from_file_location(fullname, file)
+        return None
 
 
 sys.meta_path.insert(0, _LiveFinder)
@@ -104,11 +113,15 @@ def tf2_msgs(folder: str) -> None:
     (root / 'CMakeLists.txt').write_text(TF2_CMAKE, encoding='utf-8')
 
 
-def live_import(name: str, folder: str) -> None:
+def live_import(name: str, folder: str, prefix: str) -> None:
     """Makes source edits live, without putting launch/ and test/ of the project on the path."""
     packages = Path(sysconfig.get_paths()['purelib'])
     module = f'_live_{name}'
-    text = LIVE_FINDER.format(name=name, init=str(Path(folder, '__init__.py')), folder=folder)
+    version = f'python{sys.version_info.major}.{sys.version_info.minor}'
+    text = LIVE_FINDER.format(
+        name=name, init=str(Path(folder, '__init__.py')), folder=folder,
+        installed=str(Path(prefix, 'lib', version, 'site-packages')),
+    )  # fmt: skip
     (packages / f'{module}.py').write_text(text, encoding='utf-8')
     (packages / f'{module}.pth').write_text(f'import {module}\n', encoding='utf-8')
 

@@ -253,17 +253,15 @@ def test_a_failed_commit_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyP
 
     views = wandering(1, 80)
     with SpatialMemory.open(':memory:') as memory:
-        real, failed = identity.reunions, 0
+        real, failed = identity.reunite, 0
+
+        def broken(*given: object) -> object:
+            real(*given)  # type: ignore[arg-type]
+            raise OSError('the disk is full')
+
         for one in views:
             before = memory.snapshot_hash()
-
-            def broken(*given: object) -> object:
-                edits = list(real(*given))  # type: ignore[arg-type]
-                if edits:
-                    raise OSError('the disk is full')
-                return iter(edits)
-
-            monkeypatch.setattr(identity, 'reunions', broken)
+            monkeypatch.setattr(identity, 'reunite', broken)
             try:
                 memory.observe(one)
                 continue
@@ -271,7 +269,7 @@ def test_a_failed_commit_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyP
                 failed += 1
                 assert memory.snapshot_hash() == before
             finally:
-                monkeypatch.setattr(identity, 'reunions', real)
+                monkeypatch.setattr(identity, 'reunite', real)
             memory.observe(one)
         assert failed > 2
         sound(memory)

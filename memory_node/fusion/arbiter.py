@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
 from memory_node.config import CHRONOTOPE, Config
+from memory_node.fusion import scoring
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import EXACT_FLOOR, Ints
@@ -31,20 +30,12 @@ DIGITS = 9
 """Terms are rounded to this many digits before any comparison."""
 TIE = 1e-10
 """Far less than what totals differ by; it lets the lowest id win where they do not."""
-IOU_SIGMAS = 3.0
-OVERLAP_SIGMAS = 3.0
-RANGE_GATES = 1.5
 CANDIDATE_SIGMAS = 3.5
-GATE_SIGMAS = 4.5
-GATE_SIZE = 0.3
-"""What noise may do, in sigmas of the pair; GATE_SIZE: and partial sight, as a share of the smaller
-diagonal. Measured with bench/quality.py (docs/measurements.md)."""
+"""A stored box this far away, in sigmas of the detection, may still be met by noise alone."""
 VAST_M = 4.0
 VAST_PAIRS = 256
 """A box of larger half extent is compared with so many objects at most: a view of boxes that cover
 the whole map is judged in bounded time and memory."""
-SETTLED = 0.11
-"""Variance of a running mean of share w in those of a sighting: w / (2 - w), with w 0.2."""
 LOW_SCORE = 'low_score'
 FORGOTTEN = 'forgotten'
 DOUBLE = 'duplicate'
@@ -75,14 +66,11 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.place)
 
-    @cached_property
-    def nearest_of_kind(self) -> npt.NDArray[np.int64]:
-        """The pair with the nearest object of its label, of each detection that has one."""
-        kind = np.flatnonzero(self.terms[:, LABEL] >= EXACT_FLOOR)
-        order = kind[np.lexsort([-self.object_id[kind], self.terms[kind, GEOMETRY]])]
-        best = np.full(int(self.place.max(initial=-1)) + 1, -1, np.int64)
-        best[self.place[order]] = order
-        return best[best >= 0]
+    def nearest_of_kind(self, n: int) -> npt.NDArray[np.int64]:
+        """(n,) the pair with the nearest object of its label of each detection; -1: none."""
+        best = np.empty(n, np.int64)
+        scoring.nearest_of_kind(self.place, self.terms, self.object_id, EXACT_FLOOR, best)
+        return best
 
     def without(self, left_out: boxes.Bools) -> Pairs:
         """The same pairs, with those of some detections made too poor to join anything."""
@@ -137,23 +125,23 @@ def find_pairs(
 ) -> Pairs:
     """Candidates by box overlap (CH-14), each with its terms (CH-15 to CH-17)."""
     place, row = _candidates(evidence, world, index, c)
-    records = world.take(row)
+    records = world.records
     if len(world.maps) > 1:
-        here = records['map'] == map_number
-        place, row, records = place[here], row[here], records[here]
-    terms = np.full((len(place), 4), np.nan)
+        here = records['map'][row] == map_number
+        place, row = place[here], row[here]
+    object_id = records['id'][row]
+    terms, total = np.empty((len(place), len(TERMS))), np.empty(len(place))
     if not len(place):
-        return Pairs(place, row, records['id'], terms, np.zeros(0))
-    near = _geometry_terms(terms, evidence, place, records, c)
-    terms[:, FEATURE] = _cosines(evidence, place, world, row, records['has_feature'])
-    terms[:, LABEL] = world.labels.terms(label[place], records['labels'], records['masses'])
-    np.round(terms, DIGITS, out=terms)
-    total = _totals(terms, c)
+        return Pairs(place, row, object_id, terms, total)
+    near = _geometry_terms(terms, evidence, place, row, records, c)
+    world.features.cosines(evidence.feature, evidence.has_feature, place, row, records, terms)
+    world.labels.terms(label, place, row, records, terms)
+    scoring.totals(terms, np.array(c.weights), total)
     if near is not None:
         total[~near] = 0.0
     if c.antonyms and c.profile != CHRONOTOPE:
-        total[world.labels.opposed(label[place], records['label'], c.antonyms)] = 0.0
-    return Pairs(place, row, records['id'], terms, total)
+        total[world.labels.opposed(label[place], records['label'][row], c.antonyms)] = 0.0
+    return Pairs(place, row, object_id, terms, total)
 
 
 def _candidates(
@@ -186,75 +174,27 @@ def _margin(evidence: Evidence, c: Config) -> float:
     return max(c.dilation_m, CANDIDATE_SIGMAS * float(evidence.sigma.max(initial=0.0)))
 
 
-def _gate(sigma: Floats, half: Floats, records: Records) -> Floats:
-    """How far apart the centres of a pair may be: noise, and a box seen in part, explain it."""
-    smaller = np.minimum(_diagonal(half), _diagonal(records['half']))
-    result: Floats = GATE_SIGMAS * sigma + GATE_SIZE * smaller
-    return result
-
-
-def _diagonal(half: Floats) -> Floats:
-    result: Floats = 2.0 * np.sqrt(half[:, 0] ** 2 + half[:, 1] ** 2 + half[:, 2] ** 2)
-    return result
-
-
 def _geometry_terms(
-    terms: Floats, evidence: Evidence, place: npt.NDArray[np.int64], records: Records, c: Config
+    terms: Floats, evidence: Evidence, place: Rows, row: Rows, records: Records, c: Config
 ) -> boxes.Bools | None:
-    """Distance and box overlap of each pair (CH-16); what noise alone explains counts for nothing.
-
-    Box overlap says nothing where a side is under IOU_SIGMAS of the noise; elsewhere the boxes are
-    first moved together by as much as noise may have moved them apart.
+    """Write distance and box overlap of each pair (CH-16).
 
     Returns:
         (P,) whether noise, and a box seen in part, explain the distance; None: that is not asked.
     """
-    center, half = evidence.center[place], evidence.half[place]
-    away = boxes.distance(center, records['center'])
     if c.profile == CHRONOTOPE:
+        center, half = evidence.center[place], evidence.half[place]
+        away = boxes.distance(center, records['center'][row])
         terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / c.geometry_range_m)
-        overlap = boxes.iou(center, half, records['hull_center'], records['half'])
+        overlap = boxes.iou(center, half, records['hull_center'][row], records['half'][row])
         terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
         return None
-    noise = evidence.sigma[place]
-    sigma = noise * np.sqrt(1.0 + np.maximum(SETTLED, 1.0 / records['observations']))
-    gate = _gate(sigma, half, records)
-    reach: Any = c.geometry_range_m
-    if c.noise_aware:
-        reach = np.maximum(reach, RANGE_GATES * gate)
-        allowed = (OVERLAP_SIGMAS * sigma)[:, None]
-        apart = records['hull_center'] - center
-        center = center + np.minimum(np.maximum(apart, -allowed), allowed)
-    terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / reach)
-    overlap = boxes.iou(center, half, records['hull_center'], records['half'])
-    smallest = -boxes.largest(-np.minimum(half, records['half'])) * 2.0
-    tells = (smallest - IOU_SIGMAS * noise).round(DIGITS) >= 0
-    terms[:, IOU] = np.where(tells, overlap, np.nan)
-    return (away - gate).round(DIGITS) <= 0 if c.size_gate else None
-
-
-def _cosines(
-    evidence: Evidence, place: npt.NDArray[np.int64], world: World, row: Rows, held: boxes.Bools
-) -> Floats:
-    """(P,) cosine of the features clipped to 0…1, NaN where either side has none (CH-16)."""
-    cosine = np.full(len(place), np.nan)
-    both = np.flatnonzero(held & evidence.has_feature[place])
-    if len(both):
-        products = world.features.take(row[both]).astype(np.float64)
-        products *= evidence.feature[place[both]]
-        cosine[both] = np.clip(boxes.tree_sum(products), 0.0, 1.0)
-    return cosine
-
-
-def _totals(terms: Floats, c: Config) -> Floats:
-    """Weighted mean over the terms that exist (CH-15)."""
-    missing = np.isnan(terms)
-    weights = np.array((c.geometry_weight, c.iou_weight, c.feature_weight, c.label_weight))
-    weight = np.where(missing, 0.0, weights)
-    part = np.where(missing, 0.0, terms) * weight
-    total = part[:, 0] + part[:, 1] + part[:, 2] + part[:, 3]
-    total /= np.maximum(weight[:, 0] + weight[:, 1] + weight[:, 2] + weight[:, 3], 1e-12)
-    return total.round(DIGITS)
+    near = np.empty(len(place), bool)
+    scoring.geometry_terms(
+        evidence.center, evidence.half, evidence.sigma, place, row, records,
+        c.noise_aware, c.geometry_range_m, terms, near.view(np.uint8),
+    )  # fmt: skip
+    return near if c.size_gate else None
 
 
 def judge(
@@ -304,9 +244,8 @@ def judge(
 
 def _best(pairs: Pairs, n: int) -> npt.NDArray[np.int64]:
     """(n,) the pair with the highest total of each detection, ties to the lowest id; -1: none."""
-    best = np.full(n, -1, np.int64)
-    order = np.lexsort([-pairs.object_id, pairs.total])
-    best[pairs.place[order]] = order
+    best = np.empty(n, np.int64)
+    scoring.best_pairs(pairs.place, pairs.total, pairs.object_id, best)
     return best
 
 

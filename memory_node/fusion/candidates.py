@@ -15,11 +15,13 @@ test), whether or not a rebuild is under way.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.spatial import cKDTree
 
+from memory_node.fusion import scoring
 from memory_node.fusion.grid import Grid
 from memory_node.fusion.world import Rows, World
 from memory_node.model import Floats
@@ -33,6 +35,7 @@ RECENT = 4096
 """Objects in grids from which on the trees are built anew, at least."""
 NEIGHBOURS = 6
 
+NOTHING: Rows = np.zeros(0, np.int64)
 _NOWHERE = -1
 _HUGE = len(CLASS_LIMITS_M)
 _REACH_M = np.array([*CLASS_LIMITS_M, np.inf])
@@ -85,7 +88,9 @@ class CandidateIndex:
             return
         self._reserve()
         newest = self._recent[-1]
-        self._take_out(rows[self._level_of[rows] == newest.number], newest)
+        there = self._level_of[rows] == newest.number
+        if there.any():
+            self._take_out(rows[there], newest)
         self._place(rows)
         self._level_of[rows] = newest.number
         classes = self._class_of[rows]
@@ -100,12 +105,11 @@ class CandidateIndex:
         """Index anew those objects that moved or grew beyond what their level allows for."""
         if not len(rows):
             return
-        records = self._world.take(rows)
-        moved = boxes.largest(np.abs(records['hull_center'] - self._placed[rows])) > SLACK_M
-        grown = boxes.largest(records['half']) > _REACH_M[self._class_of[rows]]
-        moved |= grown
-        if moved.any():
-            self.add(rows[moved])
+        strayed = scoring.strayed(
+            self._world.records, rows, self._placed, self._class_of, _REACH_M, SLACK_M
+        )
+        if strayed:
+            self.add(np.array(strayed))
 
     def remove(self, row: int) -> None:
         """Take an object out."""
@@ -138,18 +142,21 @@ class CandidateIndex:
         if not len(center):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         radius = boxes.largest(half) + (margin_m + SLACK_M)
-        places, rows = self._around(center, radius)
-        r = self._world.records
-        gap = np.abs(r['hull_center'][rows] - center[places]) - r['half'][rows] - half[places]
-        keep = np.flatnonzero(boxes.largest(gap) <= margin_m)
-        places, rows = places[keep], rows[keep]
+        records, found = self._world.records, []
+        for number, places, rows in self._around(center, radius):
+            kept = scoring.touching(
+                center, half, margin_m, places, rows, self._level_of, number, records
+            )
+            found.append((places[:kept], rows[:kept]))
+        places, rows = _joined(found)
         order = np.lexsort([rows, places])
         return places[order], rows[order]
 
     def within(self, point: Floats, radius_m: float) -> tuple[Rows, Floats]:
         """Find objects whose centre is within a radius: (R,) rows ascending, (R,) distances."""
         center = point.reshape(1, 3)
-        _, rows = self._around(center, np.array([radius_m + SLACK_M]), reach=self._world.off_center)
+        around = self._around(center, np.array([radius_m + SLACK_M]), self._world.off_center)
+        rows = np.concatenate([NOTHING, *(r[self._level_of[r] == level] for level, _, r in around)])
         d = self._world.records['center'][rows] - center
         distance = np.sqrt(d[:, 0] * d[:, 0] + d[:, 1] * d[:, 1] + d[:, 2] * d[:, 2])
         keep = distance <= radius_m
@@ -159,33 +166,30 @@ class CandidateIndex:
 
     def _around(
         self, center: Floats, radius: Floats, reach: bool = True
-    ) -> tuple[np.ndarray, Rows]:
-        """Pairs whose centres are within a cube of the radius (plus the reach of the level)."""
-        found_places, found_rows = [], []
+    ) -> Iterator[tuple[int, Rows, Rows]]:
+        """Pairs whose centres are within a cube of the radius (plus the reach of the level).
+
+        Yields:
+            Number of a level, and (P,) places and (P,) rows found there; a pair is valid where the
+            row is in that level.
+        """
         for level in self._trees:
-            places, entries = _search(level, center, radius + (level.reach_m if reach else 0.0))
-            rows = level.rows[entries]
-            valid = self._level_of[rows] == level.number
-            found_places.append(places[valid])
-            found_rows.append(rows[valid])
+            places, rows = _search(level, center, radius + (level.reach_m if reach else 0.0))
+            yield level.number, places, rows
         for recent in self._recent:
             near_places: list[int] = []
             near_rows: list[int] = []
             for limit, grid in zip(CLASS_LIMITS_M, recent.grids):
-                some = grid.around(center, radius + (limit if reach else 0.0))
-                near_places += some[0]
-                near_rows += some[1]
+                if len(grid):
+                    some = grid.around(center, radius + (limit if reach else 0.0))
+                    near_places += some[0]
+                    near_rows += some[1]
             if near_rows or len(recent.huge):
                 n, huge = len(center), recent.huge
                 rows = np.concatenate([np.array(near_rows, np.int64), np.tile(huge, n)])
                 places = np.array(near_places, np.int64)
                 places = np.concatenate([places, np.repeat(np.arange(n), len(huge))])
-                valid = self._level_of[rows] == recent.number
-                found_places.append(places[valid])
-                found_rows.append(rows[valid])
-        if not found_rows:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        return np.concatenate(found_places), np.concatenate(found_rows)
+                yield recent.number, places, rows
 
     # -- levels ------------------------------------------------------------------------------
 
@@ -276,22 +280,29 @@ class _Builder:
         self._ready.set()
 
 
-def _search(level: _Tree, center: Floats, radius: Floats) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (place, entry) within a cube of half side `radius` about each centre."""
+def _search(level: _Tree, center: Floats, radius: Floats) -> tuple[Rows, Rows]:
+    """Pairs (place, row) within a cube of half side `radius` about each centre."""
     if len(center) == 1:  # a place: there may be many about it, so do not stop at the nearest
         found = level.tree.query_ball_point(center[0], radius[0], p=np.inf)
-        return np.zeros(len(found), np.int64), np.array(found, dtype=np.int64)
-    bound = float(radius.max())
-    k = min(NEIGHBOURS, len(level.rows))
-    found, entry = level.tree.query(center, k=k, p=np.inf, distance_upper_bound=bound * (1 + 1e-9))
-    found, entry = found.reshape(-1, k), entry.reshape(-1, k)
-    hit = found <= radius[:, None]
-    full = hit[:, -1].copy() if k < len(level.rows) else np.zeros(len(center), bool)
-    hit[full] = False
-    places, columns = np.nonzero(hit)
-    entries = entry[places, columns]
-    for place in np.flatnonzero(full).tolist():
+        return np.zeros(len(found), np.int64), level.rows[np.array(found, dtype=np.int64)]
+    n, k = len(center), min(NEIGHBOURS, len(level.rows))
+    bound = float(radius.max()) * (1 + 1e-9)
+    found, entry = level.tree.query(center, k=k, p=np.inf, distance_upper_bound=bound)
+    places, rows, full = np.empty(n * k, np.int64), np.empty(n * k, np.int64), np.empty(n, np.uint8)
+    count = scoring.within_reach(
+        found.reshape(n, k), entry.reshape(n, k), radius, level.rows, k < len(level.rows),
+        places, rows, full,
+    )  # fmt: skip
+    parts = [(places[:count], rows[:count])]
+    for place in np.flatnonzero(full).tolist() if full.any() else ():
         more = level.tree.query_ball_point(center[place], radius[place], p=np.inf)
-        places = np.concatenate([places, np.full(len(more), place)])
-        entries = np.concatenate([entries, np.array(more, dtype=np.int64)])
-    return places, entries
+        parts.append((np.full(len(more), place), level.rows[np.array(more, dtype=np.int64)]))
+    return _joined(parts)
+
+
+def _joined(parts: list[tuple[Rows, Rows]]) -> tuple[Rows, Rows]:
+    """Pairs of several searches."""
+    if len(parts) == 1:
+        return parts[0]
+    places, rows = zip(*parts) if parts else ((NOTHING,), (NOTHING,))
+    return np.concatenate(places), np.concatenate(rows)

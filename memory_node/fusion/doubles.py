@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from memory_node.fusion import scoring
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
 from memory_node.scene import boxes
@@ -16,8 +17,6 @@ Places = npt.NDArray[np.int64]
 
 SAME_COSINE = 0.6
 """Two boxes whose features are less alike show two things."""
-CHUNK = 64
-"""Detections that are compared with all others at a time."""
 
 
 def doubles(evidence: Evidence, label: Ints, fold_iou: float) -> Places:
@@ -31,11 +30,10 @@ def doubles(evidence: Evidence, label: Ints, fold_iou: float) -> Places:
     """
     n = len(evidence)
     twin = np.full(n, -1, np.int64)
-    a, b = _close(evidence.center, evidence.half)
-    same = label[a] == label[b]
-    a, b = a[same], b[same]
-    if not len(a):
+    close = scoring.close_boxes(evidence.center, evidence.half, label)
+    if not close:
         return twin
+    a, b = np.array(close).T
     center, half = evidence.center, evidence.half
     shared = boxes.iou(center[a], half[a], center[b], half[b])
     equal = (center[a] == center[b]).all(axis=1) & (half[a] == half[b]).all(axis=1)
@@ -51,18 +49,3 @@ def doubles(evidence: Evidence, label: Ints, fold_iou: float) -> Places:
         if twin[rank[strong]] < 0 and twin[rank[weak]] < 0:
             twin[rank[weak]] = rank[strong]
     return twin
-
-
-def _close(center: boxes.Floats, half: boxes.Floats) -> tuple[Places, Places]:
-    """Pairs a < b of boxes that could share half of their volume: the centres are within both."""
-    found_a, found_b = [], []
-    for start in range(0, len(center), CHUNK):
-        some = slice(start, start + CHUNK)
-        near = np.abs(center[some, None] - center[None]) <= np.minimum(half[some, None], half[None])
-        a, b = np.nonzero(near[..., 0] & near[..., 1] & near[..., 2])
-        later = b > a + start
-        found_a.append(a[later] + start)
-        found_b.append(b[later])
-    if not found_a:
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    return np.concatenate(found_a), np.concatenate(found_b)

@@ -73,6 +73,15 @@ class Plan:
     applied: bool = False
     sights: Sights = NO_SIGHTS
 
+    @property
+    def featured(self) -> list[int]:
+        """Objects whose feature it changes."""
+        return [
+            number
+            for update in self.updates
+            for number in update.after['id'][update.feature_place].tolist()
+        ]
+
     @cached_property
     def kinds(self) -> list[VerdictKind]:
         """The verdict of each accepted detection."""

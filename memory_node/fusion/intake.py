@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from memory_node.config import Config
+from memory_node.fusion import blending
 from memory_node.fusion.depth import depth_problem
+from memory_node.fusion.features import unit_rows
 from memory_node.fusion.world import Features
-from memory_node.model import IDENTITY, UNKNOWN_LABEL, Detection, FieldOfView, Floats, View
-from memory_node.scene.boxes import Bools, hull_half, largest, normalized, tree_sum
+from memory_node.model import UNKNOWN_LABEL, Detection, FieldOfView, Floats, View
+from memory_node.scene.boxes import Bools, largest
 
 REASONS = {
     'bad_type': 'a field has the wrong type or number of values',
@@ -250,7 +252,7 @@ def take_in(
         for k, d in enumerate(detections):
             if d.feature is not None:
                 refused.setdefault(k, 'feature_space')
-    features, dim = _features(detections, feature_dim, refused)
+    features = _features(detections, feature_dim, refused)
     for k, label in enumerate(labels):
         if not label and k not in refused:
             if k in features:
@@ -261,9 +263,7 @@ def take_in(
             refused.setdefault(k, 'no_feature')
     kept = np.array([k for k in range(len(detections)) if k not in refused], dtype=np.int64)
     order = kept if in_turn else _canonical(detections, kept, labels, numbers, features)
-    return Intake(
-        _evidence(detections, order, labels, numbers, features, dim, default_sigma_m), refused
-    )
+    return Intake(_evidence(detections, order, labels, numbers, features, default_sigma_m), refused)
 
 
 def _canonical(
@@ -271,7 +271,7 @@ def _canonical(
     kept: np.ndarray,
     labels: list[str],
     numbers: Floats,
-    features: dict[int, Features],
+    features: _Units,
 ) -> np.ndarray:
     """Sort by label, position, size and score: ids and ties never hang on the sender's order."""
     if len(kept) < 2:
@@ -285,9 +285,9 @@ def _canonical(
         return kept[order]
 
     def everything(k: int) -> tuple[Any, ...]:
-        d, feature = detections[k], features.get(k)
+        d = detections[k]
         rest = (str(d.position_cov), str(_alternatives(d.alternatives)), str(d.track_id))
-        return labels[k], numbers[k].tolist(), b'' if feature is None else feature.tobytes(), rest
+        return labels[k], numbers[k].tolist(), features.bytes_of(k), rest
 
     return np.array(sorted(kept.tolist(), key=everything), dtype=np.int64)
 
@@ -323,13 +323,10 @@ def _one_row(d: Detection) -> Floats | None:
 
 
 def _check_numbers(numbers: Floats, refused: dict[int, str]) -> None:
-    if not len(numbers):
+    if blending.are_sound(numbers):
         return
-    finite = np.isfinite(numbers)
     score, size = numbers[:, 0], numbers[:, 4:7]
-    if finite.all() and score.min() >= 0 and score.max() <= 1 and size.min() >= 0:
-        return
-    known = np.asarray(finite.all(axis=1))
+    known = np.asarray(np.isfinite(numbers).all(axis=1))
     score_ok = (score >= 0) & (score <= 1)
     size_ok = np.asarray((size >= 0).all(axis=1))
     for k in range(len(numbers)):
@@ -348,10 +345,33 @@ def _clean(text: str) -> str:
     return text[:MAX_LABEL].strip()
 
 
-def _features(
-    detections: Sequence[Detection], dim: int | None, refused: dict[int, str]
-) -> tuple[dict[int, Features], int]:
-    """The usable features by place, of unit norm, and their length; the rest is refused."""
+@dataclass(frozen=True)
+class _Units:
+    """Features of unit norm. row: place in the view → row of `units`, (F, D) float32."""
+
+    row: dict[int, int]
+    units: Features
+
+    def __contains__(self, place: int) -> bool:
+        return place in self.row
+
+    def bytes_of(self, place: int) -> bytes:
+        """To compare features by; empty where there is none."""
+        return self.units[self.row[place]].tobytes() if place in self.row else b''
+
+    def of(self, places: list[int]) -> tuple[Features, Bools]:
+        """The features of some places, zero where there is none, and where there is one."""
+        rows = [self.row.get(place, -1) for place in places]
+        has = np.array(rows) >= 0 if rows else np.zeros(0, bool)
+        if has.all():
+            return self.units[rows], has
+        feature = np.zeros((len(places), self.units.shape[1]), np.float32)
+        feature[has] = self.units[[row for row in rows if row >= 0]]
+        return feature, has
+
+
+def _features(detections: Sequence[Detection], dim: int | None, refused: dict[int, str]) -> _Units:
+    """The usable features, of unit norm; the rest is refused."""
     found: dict[int, Features] = {}
     with np.errstate(over='ignore', invalid='ignore'):  # beyond float32 is infinite
         for k, d in enumerate(detections):
@@ -369,13 +389,13 @@ def _features(
             else:
                 found[k] = feature
     if not found:
-        return found, dim or 0
+        return _Units({}, np.zeros((0, dim or 0), np.float32))
     if dim is None:
         dim = _usual_length(found)
         for k in [k for k, feature in found.items() if len(feature) != dim]:
             del found[k]
             refused[k] = 'feature_dim'
-    return _normalized(found, refused), dim
+    return _normalized(found, refused)
 
 
 def _usual_length(found: dict[int, Features]) -> int:
@@ -389,23 +409,18 @@ def _is_usable(feature: Features) -> bool:
     return bool(np.isfinite(feature).all() and feature.any())
 
 
-def _normalized(found: dict[int, Features], refused: dict[int, str]) -> dict[int, Features]:
+def _normalized(found: dict[int, Features], refused: dict[int, str]) -> _Units:
     """The features as float32 of unit norm; those without a direction are refused.
 
     The sum of squares of float32 numbers, in float64, is zero or not finite just then.
     """
-    wide = np.array(list(found.values())).astype(np.float64)
-    with np.errstate(invalid='ignore'):
-        norm = np.sqrt(tree_sum(wide * wide))
-        usable = (norm > 0) & (norm < np.inf)
-        if not usable.all():
-            for k, good in zip(list(found), usable.tolist()):
-                if not good:
-                    refused[k] = 'bad_feature'
-            norm[~usable] = 1.0
-        wide /= norm[:, None]
-    units = wide.astype(np.float32)
-    return {k: unit for k, unit, good in zip(found, units, usable.tolist()) if good}
+    units = np.array(list(found.values()))
+    usable = np.empty(len(units), np.uint8)
+    unit_rows(units, usable, np.empty(units.shape[1]))
+    if not usable.all():
+        for k in [k for k, good in zip(found, usable.tolist()) if not good]:
+            refused[k] = 'bad_feature'
+    return _Units({k: row for row, k in enumerate(found) if k not in refused}, units)
 
 
 def _evidence(
@@ -413,27 +428,23 @@ def _evidence(
     order: np.ndarray,
     labels: list[str],
     numbers: Floats,
-    features: dict[int, Features],
-    dim: int,
+    features: _Units,
     default_sigma_m: float,
 ) -> Evidence:
     places = order.tolist()
-    rows = numbers[order]
-    size = np.ascontiguousarray(rows[:, 4:7])
-    orientation, oriented = _orientations(rows[:, 7:11])
+    n = len(places)
+    center, size, half = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+    orientation, oriented = np.empty((n, 4)), np.empty(n, bool)
+    blending.spread_out(numbers, order, center, size, half, orientation, oriented.view(np.uint8))
     cov, sigma = _covariances([detections[k].position_cov for k in places], default_sigma_m)
-    held = [features[k] for k in places if k in features]
-    has_feature = np.array([k in features for k in places], dtype=bool)
-    feature = np.zeros((len(places), dim), np.float32)
-    if held:
-        feature[has_feature] = held
+    feature, has_feature = features.of(places)
     return Evidence(
         index=order,
         labels=[labels[k] for k in places],
-        score=np.ascontiguousarray(rows[:, 0]),
-        center=np.ascontiguousarray(rows[:, 1:4]),
+        score=numbers[order, 0],
+        center=center,
         size=size,
-        half=hull_half(size, orientation),
+        half=half,
         orientation=orientation,
         oriented=oriented,
         extent=largest(size) > 0,
@@ -444,16 +455,6 @@ def _evidence(
         alternatives=[_alternatives(detections[k].alternatives) for k in places],
         track_ids=[_clean(str(t)) if (t := detections[k].track_id) else '' for k in places],
     )
-
-
-def _orientations(rows: Floats) -> tuple[Floats, Bools]:
-    """Normalise; all zeros means unknown and becomes identity (C16)."""
-    largest = np.abs(rows).max(axis=1, initial=0.0)
-    oriented = largest > 0
-    if (largest <= 1).all() and (np.abs(tree_sum(rows * rows) - 1.0) < 1e-12).all():
-        return np.ascontiguousarray(rows), oriented
-    safe = np.where(oriented[:, None], rows / np.where(oriented, largest, 1.0)[:, None], IDENTITY)
-    return normalized(safe), oriented
 
 
 def _covariances(given: list[Any], default_sigma_m: float) -> tuple[Floats, Floats]:

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from memory_node.fusion import scoring
 from memory_node.model import Floats
 
 EXACT_FLOOR = 0.8
@@ -17,6 +19,7 @@ SUBSTRING = 0.5
 """Label term of an exact match at least, and of one label within the other (CH-17)."""
 
 Ints = npt.NDArray[np.int32]
+Rows = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
@@ -68,26 +71,22 @@ class LabelBook:
         """Return the number of a label, or None if it was never seen."""
         return self._ids.get(label, self._ids.get(label.casefold()))
 
-    def terms(self, label: Ints, object_labels: Ints, object_masses: Floats) -> Floats:
-        """Label term of each pair (CH-17).
+    def terms(self, label: Ints, place: Rows, row: Rows, records: Any, terms: Floats) -> None:
+        """Write the label term of each pair into the last column (CH-17).
+
+        1 ≥ max(mass, 0.8) for a label the object has, 0.5 for one within another, else 0.
 
         Args:
-            label: (P,) label of the detection.
-            object_labels: (P, K) labels of the object, -1 where there is none.
-            object_masses: (P, K) evidence mass of each.
-
-        Returns:
-            (P,) 1 ≥ max(mass, 0.8) for a label the object has, 0.5 for one within another, else 0.
+            label: (n,) of the detections. place, row: (P,) the pairs.
+            records: (rows,) OBJECT. terms: (P, T).
         """
-        same = object_labels == label[:, None]
-        term: Floats = np.where(same, np.clip(object_masses, EXACT_FLOOR, 1.0), 0.0).max(axis=1)
-        others = np.flatnonzero(term == 0.0)
-        if len(others):
-            wanted, held = label[others].tolist(), object_labels[others].tolist()
-            for k, (a, row) in enumerate(zip(wanted, held)):
-                if any(b >= 0 and self._is_within(a, b) for b in row):
-                    term[others[k]] = SUBSTRING
-        return term
+        if not scoring.label_terms(label, place, row, records, EXACT_FLOOR, terms):
+            return
+        others = np.flatnonzero(terms[:, -1] == 0.0)
+        wanted, held = label[place[others]].tolist(), records['labels'][row[others]].tolist()
+        for k, a, some in zip(others.tolist(), wanted, held):
+            if any(b >= 0 and self._is_within(a, b) for b in some):
+                terms[k, -1] = SUBSTRING
 
     def opposed(self, label: Ints, object_label: Ints, antonyms: tuple[str, ...]) -> Bools:
         """Whether the two labels of each pair, (P,) and (P,), differ only by opposite words.

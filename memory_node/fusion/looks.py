@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memory_node.config import Config
+from memory_node.fusion import blending
 from memory_node.model import Floats, Pose
 from memory_node.scene import boxes
 from memory_node.scene.boxes import Bools
@@ -58,16 +59,12 @@ def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, confi
         look: the new one.
         config: the limits.
     """
-    away: Bools = np.abs(look.stamp_ns - look_ns) > config.look_gap_s * 1e9
-    if away.all():
-        return away
-    step = boxes.distance(position, look.position[None])
-    cosine = np.round(boxes.tree_sum(axis * look.axis), DIGITS)
-    limit = round(math.cos(math.radians(config.look_angle_deg)), DIGITS)
-    with np.errstate(invalid='ignore'):
-        result: Bools = (
-            away | (np.round(step, DIGITS) >= config.look_distance_m) | (cosine <= limit)
-        )
+    result = np.empty(len(look_ns), bool)
+    blending.independent(
+        look_ns, position, axis, look.stamp_ns, look.position, look.axis,
+        config.look_gap_s * 1e9, config.look_distance_m,
+        round(math.cos(math.radians(config.look_angle_deg)), DIGITS), result.view(np.uint8),
+    )  # fmt: skip
     return result
 
 

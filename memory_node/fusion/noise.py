@@ -10,9 +10,8 @@ was moved, or a neighbour taken for it, counts little.
 
 from __future__ import annotations
 
-import numpy as np
-
 from memory_node.config import CHRONOTOPE, Config
+from memory_node.fusion import scoring
 from memory_node.fusion.arbiter import Pairs
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.world import World
@@ -45,18 +44,12 @@ def learned(
         pairs: its candidates.
         least_m: the noise is never believed to be less.
     """
-    held = pairs.nearest_of_kind
-    held = held[np.isnan(evidence.cov[pairs.place[held], 0])]
-    seen = world.records['observations'][pairs.row[held]]
-    if not len(held):
+    count, mean = scoring.spread(
+        evidence.center, evidence.cov, pairs.row, pairs.nearest_of_kind(len(evidence)),
+        world.records, (BOUND_SIGMAS * sigma_m) ** 2 + BOUND_M**2, LEAST_FOR_MEAN,
+    )  # fmt: skip
+    if not count:
         return sigma_m
-    away = evidence.center[pairs.place[held]] - world.records['center'][pairs.row[held]]
-    n = len(away)
-    if n >= LEAST_FOR_MEAN:  # what all share is no noise
-        away = (away - np.add.reduce(away, axis=0) / n) * (n / (n - 1.0)) ** 0.5
-    square = (away[:, 0] ** 2 + away[:, 1] ** 2 + away[:, 2] ** 2) / (3.0 * (1.0 + 1.0 / seen))
-    bound = (BOUND_SIGMAS * sigma_m) ** 2 + BOUND_M**2
-    mean = float(np.minimum(square, bound).mean())
-    keep = MEMORY ** len(held)
+    keep = MEMORY**count
     value = (keep * sigma_m**2 + (1.0 - keep) * mean) ** 0.5
     return round(min(max(value, least_m), max(LARGEST_M, least_m)) / STEP_M) * STEP_M

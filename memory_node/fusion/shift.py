@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from memory_node.config import Config
-from memory_node.fusion.arbiter import DIGITS, FEATURE, Pairs, find_pairs
+from memory_node.fusion import scoring
+from memory_node.fusion.arbiter import DIGITS, Pairs, find_pairs
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
@@ -121,24 +122,23 @@ def by_candidates(
         (3,) metres; zero where they lie as remembered; None: too few agree to tell.
     """
     n = len(evidence)
-    nearest = pairs.nearest_of_kind
-    nearest = nearest[~(pairs.terms[nearest, FEATURE] < LIKE_COSINE)]
-    if len(nearest) < LEAST_THINGS or len(nearest) < SHARE * n:
+    away, place = np.empty((n, 3)), np.empty(n, np.int64)
+    count = scoring.displacements(
+        evidence.center, pairs.row, pairs.nearest_of_kind(n), pairs.terms, LIKE_COSINE,
+        world.records, away, place,
+    )  # fmt: skip
+    if count < LEAST_THINGS or count < SHARE * n:
         return None
-    place = pairs.place[nearest]
-    away = evidence.center[place] - world.records['center'][pairs.row[nearest]]
-    tolerance = _tolerance(evidence, place)
-    agrees = boxes.largest(np.abs(away)) <= tolerance
-    if not _are_most(agrees, n):
+    away, place = away[:count], place[:count]
+    agrees, least = np.empty(count, bool), max(LEAST_THINGS, SHARE * n)
+    within = evidence.sigma, SIGMAS * 1.2
+    if scoring.agreement(away, place, *within, np.zeros(3), agrees.view(np.uint8)) < least:
         middle = np.sort(away, axis=0)[(len(away) - 1) // 2]
-        agrees = boxes.largest(np.abs(away - middle)) <= tolerance
+        if scoring.agreement(away, place, *within, middle, agrees.view(np.uint8)) < least:
+            return None
         if len(set(label[place[agrees]].tolist())) < LEAST_KINDS:
             return None
-    return _significant(away[agrees], c) if _are_most(agrees, n) else None
-
-
-def _are_most(agrees: boxes.Bools, n: int) -> bool:
-    return bool(np.count_nonzero(agrees) >= max(LEAST_THINGS, SHARE * n))
+    return _significant(away[agrees], c)
 
 
 def by_vote(

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from memory_node.config import CHRONOTOPE, Config
-from memory_node.fusion.arbiter import DIGITS, FEATURE, Judgement
+from memory_node.fusion import blending, features
+from memory_node.fusion.arbiter import FEATURE, Judgement
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, independent
@@ -103,38 +104,32 @@ def plan_update(
     """
     matched = np.flatnonzero(judgement.row >= 0)
     created = np.flatnonzero(judgement.created)
-    rows = judgement.row[matched]
+    rows, place = judgement.row[matched], np.concatenate([matched, created])
     before = world.take(rows)
-    after = np.zeros(len(rows) + len(created), OBJECT)
+    after = np.zeros(len(place), OBJECT)
     after[: len(rows)] = before
+    old = after[: len(rows)]
     if len(created):
         _born(after[len(rows) :], evidence, label, created, look, next_id)
-    old = after[: len(rows)]
-    weight = _weights(before, c)
-    speaks = _speaks(before, evidence, matched, look.stamp_ns, c)
+    weight, speaks = _weights(before, matched, evidence, look, c)
     if kept is None:
         kept = _keep_features(evidence, judgement, matched, created, before, weight, speaks, c)
-    features = _blend_features(
-        evidence, kept, matched, created, before, rows, weight, world, c.profile
-    )
+    features = _blend_features(evidence, kept, place, before, rows, weight, world, c.profile)
     after['has_feature'][features[0]] = True
-    _blend_boxes(old, evidence, matched, weight, speaks, c)
-    more = _add_labels(after, evidence, label, np.concatenate([matched, created]), rows, world)
     if c.profile == CHRONOTOPE:
-        _choose_heaviest(old, more, world)
+        _unite_boxes(old, evidence, matched, weight)
     else:
-        _choose_labels(old, more, c.label_margin)
-    score = evidence.score[matched]
-    old['confidence'] += (1.0 - old['confidence']) * score * CONFIDENCE_GAIN
-    old['observations'] += 1
-    old['first_seen_ns'] = np.minimum(old['first_seen_ns'], look.stamp_ns)
-    old['last_seen_ns'] = np.maximum(old['last_seen_ns'], look.stamp_ns)
-    _count_looks(old, look, c)
-    confirmed = after['looks'] >= (1 if c.profile == CHRONOTOPE else c.confirm_looks)
-    confirmed[: len(rows)] &= look.stamp_ns >= before['last_seen_ns']  # never by a late view
-    after['state'] = np.where(confirmed, CONFIRMED, after['state'])
+        blending.blend_boxes(old, matched, evidence, weight, speaks.view(np.uint8))
+    more = _add_labels(after, evidence, label, place, rows, world)
+    _choose_labels(old, more, world, c)
+    counts = independent(old['look_ns'], old['look_position'], old['look_axis'], look, c)
+    blending.count_sighting(
+        old, matched, evidence.score, CONFIDENCE_GAIN, look, counts.view(np.uint8)
+    )
+    needed = 1 if c.profile == CHRONOTOPE else c.confirm_looks
+    blending.confirm(after, before['last_seen_ns'], look.stamp_ns, needed, CONFIRMED)
     changes = _changes(before, after, world, c)
-    return Update(rows, np.concatenate([matched, created]), after, *features, kept, more, changes)
+    return Update(rows, place, after, *features, kept, more, changes)
 
 
 def apply_update(update: Update, world: World) -> Rows:
@@ -167,29 +162,26 @@ def _born(
     new['state'] = TENTATIVE
 
 
-def _weights(before: Records, c: Config) -> Floats:
-    """Share of the new sighting: the running mean at first, `blend` later.
+def share(observations: int, blend: float) -> float:
+    """Share of a new sighting beside so many: the running mean at first, `blend` later."""
+    return max(blend, 1.0 / (observations + 1.0))
 
-    Chronotope uses the latter from the first merge on (CH-19).
+
+def _weights(
+    before: Records, matched: Rows, evidence: Evidence, look: Look, c: Config
+) -> tuple[Floats, boxes.Bools]:
+    """Share of each new sighting, and whether it may rewrite.
+
+    In Chronotope the share is always `blend` (CH-19), and each may (CH-V4).
     """
     if c.profile == CHRONOTOPE:
-        return np.full(len(before), c.blend)
-    return np.maximum(c.blend, 1.0 / (before['observations'] + 1.0))
-
-
-def _speaks(
-    held: Records, evidence: Evidence, matched: Rows, stamp_ns: int, c: Config
-) -> boxes.Bools:
-    """Whether a sighting may rewrite: a late or doubtful one only supports.
-
-    Chronotope asks for neither (CH-V4).
-    """
-    if c.profile == CHRONOTOPE:
-        return np.ones(len(held), bool)
-    result: boxes.Bools = (stamp_ns >= held['last_seen_ns']) & (
-        evidence.score[matched] >= c.create_score
-    )
-    return result
+        return np.full(len(before), c.blend), np.ones(len(before), bool)
+    weight, speaks = np.empty(len(before)), np.empty(len(before), bool)
+    blending.weigh(
+        before, matched, evidence.score, look.stamp_ns, c.blend, c.create_score,
+        weight, speaks.view(np.uint8),
+    )  # fmt: skip
+    return weight, speaks
 
 
 def _keep_features(
@@ -199,78 +191,57 @@ def _keep_features(
     """The first few features of an object are kept, later ones if they move its feature.
 
     Chronotope keeps all.
-
-    With cosine k between the two and weight w of the new one, the blended feature has the cosine
-    ((1 - w) + w k) / sqrt((1 - w)² + w² + 2 w (1 - w) k) to the old one.
     """
     if c.profile == CHRONOTOPE:
         return evidence.has_feature.copy()
     kept = np.zeros(len(evidence), bool)
     kept[created] = evidence.has_feature[created]
-    if (before['observations'] < c.feature_keep_first).all():
-        kept[matched] = evidence.has_feature[matched] & speaks
-        return kept
-    cosine = judgement.terms[matched, FEATURE]
-    k = np.where(np.isnan(cosine), 0.0, cosine)
-    w = weight
-    moved = 1.0 - ((1 - w) + w * k) / np.sqrt((1 - w) ** 2 + w * w + 2 * w * (1 - w) * k)
-    wanted = before['observations'] < c.feature_keep_first
-    wanted |= ~before['has_feature'] | (moved > c.feature_keep_cosine)
-    kept[matched] = evidence.has_feature[matched] & wanted & speaks
+    blending.keep_features(
+        before, matched, evidence.has_feature.view(np.uint8), judgement.terms[:, FEATURE], weight,
+        speaks.view(np.uint8), c.feature_keep_first, c.feature_keep_cosine, kept.view(np.uint8),
+    )  # fmt: skip
     return kept
 
 
 def as_stored(feature: Features, profile: str) -> Stored:
-    """A feature as it is stored with its observation: float16, for Chronotope float32."""
-    return feature if profile == CHRONOTOPE else feature.astype(np.float16)
+    """Features as they are stored with their observations: float16, for Chronotope float32.
+
+    Only as it is stored does a feature enter that of an object, so `feature`, (F, D), is rounded.
+    """
+    if profile == CHRONOTOPE:
+        return feature.copy()
+    halves = np.empty(feature.shape, np.uint16)
+    features.halve_rows(feature, feature.view(np.uint32), halves)
+    return halves.view(np.float16)
 
 
 def _blend_features(
-    evidence: Evidence, kept: boxes.Bools, matched: Rows, created: Rows, before: Records,
-    rows: Rows, weight: Floats, world: World, profile: str,
+    evidence: Evidence, kept: boxes.Bools, source: Rows, before: Records, rows: Rows,
+    weight: Floats, world: World, profile: str,
 ) -> tuple[Rows, Features, Stored]:  # fmt: skip
     """Places in the update whose feature changes, the new features, and what is stored for it."""
-    source = np.concatenate([matched, created])
     place = np.flatnonzero(kept[source])
     if not len(place):
         nothing = np.zeros((0, evidence.feature.shape[1]), np.float32)
         return place, nothing, nothing
-    stored = as_stored(evidence.feature[source[place]], profile)
-    new = stored.astype(np.float64)
-    joins = np.flatnonzero(place < len(rows))
-    joins = joins[before['has_feature'][place[joins]]]
-    if len(joins):
-        held = world.features.take(rows[place[joins]]).astype(np.float64)
-        w = weight[place[joins], None]
-        if len(joins) == len(new):
-            new = held + w * (new - held)
-        else:
-            new[joins] = held + w * (new[joins] - held)
-    return place, boxes.normalized(new).astype(np.float32), stored
-
-
-def _blend_boxes(
-    old: Records, evidence: Evidence, matched: Rows, weight: Floats, speaks: boxes.Bools, c: Config
-) -> None:
-    """Running centre, size and orientation."""
-    if c.profile == CHRONOTOPE:
-        _unite_boxes(old, evidence, matched, weight)
-        return
-    w = np.where(speaks, weight, 0.0)[:, None]
-    old['center'] += w * (evidence.center[matched] - old['center'])
-    known = evidence.extent[matched][:, None]
-    had = (boxes.largest(old['size']) > 0)[:, None]
-    step = np.where(known, np.where(had, w, np.where(w > 0, 1.0, 0.0)), 0.0)
-    old['size'] += step * (evidence.size[matched] - old['size'])
-    turns = evidence.oriented[matched] & speaks
-    q, seen = old['orientation'], evidence.orientation[matched]
-    if turns.any() and not (q == seen).all():
-        side = np.where(boxes.tree_sum(q * seen) < 0, -1.0, 1.0)[:, None]
-        w4 = np.where(turns[:, None], np.where(old['oriented'][:, None], w, 1.0), 0.0)
-        old['orientation'] = boxes.normalized(q + w4 * (side * seen - q))
-    old['oriented'] |= turns
-    old['hull_center'] = old['center']
-    old['half'] = boxes.hull_half(old['size'], old['orientation'])
+    new = evidence.feature[source[place]]
+    stored = as_stored(new, profile)
+    joins = np.zeros(len(place), bool)
+    known = place < len(rows)
+    joins[known] = before['has_feature'][place[known]]
+    work = np.empty(new.shape[1])
+    if joins.all():
+        held = world.features.take(rows[place])
+        features.blend_rows(held, new, weight[place], work)
+        return place, held, stored
+    first = new[~joins]
+    features.unit_rows(first, np.empty(len(first), np.uint8), work)
+    new[~joins] = first
+    if joins.any():
+        held = world.features.take(rows[place[joins]])
+        features.blend_rows(held, new[joins], weight[place[joins]], work)
+        new[joins] = held
+    return place, new, stored
 
 
 def _unite_boxes(old: Records, evidence: Evidence, matched: Rows, weight: Floats) -> None:
@@ -293,15 +264,15 @@ def _add_labels(
     after: Records, evidence: Evidence, label: Ints, place: Rows, rows: Rows, world: World
 ) -> dict[int, dict[int, float]]:
     """Label evidence is raw mass: the score is added to the label's sum (CH-19)."""
-    seen, score = label[place], evidence.score[place]
-    slot = after['labels'] == seen[:, None]
-    after['masses'] += slot * score[:, None]
     more: dict[int, dict[int, float]] = {}
     spilled = world.more_labels
     if spilled:
         more = {k: dict(spilled[r]) for k, r in enumerate(rows.tolist()) if r in spilled}
-    for k in np.flatnonzero(~slot.any(axis=1)).tolist():
-        _add_label(after, more, k, int(seen[k]), float(score[k]))
+    unknown = np.empty(len(place), np.uint8)
+    if blending.add_labels(after, place, label, evidence.score, unknown):
+        for k in np.flatnonzero(unknown).tolist():
+            seen = place[k]
+            _add_label(after, more, k, int(label[seen]), float(evidence.score[seen]))
     for k, detection in enumerate(place.tolist()):
         given = evidence.alternatives[detection]
         if given:
@@ -328,46 +299,28 @@ def _add_label(
         after['labels'][k, lightest], after['masses'][k, lightest] = label, masses.pop(label)
 
 
-def _choose_labels(old: Records, more: dict[int, dict[int, float]], margin: float) -> None:
-    """The heaviest label wins, but the current one stays until it is beaten by the margin."""
-    if not len(old):
+def _choose_labels(
+    old: Records, more: dict[int, dict[int, float]], world: World, c: Config
+) -> None:
+    """The heaviest label wins, but the current one stays until it is beaten by the margin.
+
+    Chronotope: the heaviest label, ties alphabetical (CH-19).
+    """
+    if c.profile == CHRONOTOPE:
+        for k in range(len(old)):
+            old['label'][k] = next(iter(world.masses_of(old[k], more.get(k, {}))))
         return
-    masses = old['masses']
-    best = masses.argmax(axis=1)
-    line = np.arange(len(old))
-    heaviest, label = masses[line, best], old['labels'][line, best]
-    current = np.where(old['labels'] == old['label'][:, None], masses, 0.0).max(axis=1)
+    was = old['label'].copy() if more else None
+    blending.choose_labels(old, c.label_margin)
     for k, extra in more.items():
-        if k < len(old):
-            current[k] = extra.get(int(old['label'][k]), current[k])
-            top = max(extra, key=lambda n: extra[n])
-            if extra[top] > heaviest[k]:
-                heaviest[k], label[k] = extra[top], top
-    wins = heaviest > margin * current
-    old['label'] = np.where(wins, label, old['label'])
-
-
-def _choose_heaviest(old: Records, more: dict[int, dict[int, float]], world: World) -> None:
-    """Chronotope: the heaviest label, ties alphabetical (CH-19)."""
-    for k in range(len(old)):
-        old['label'][k] = next(iter(world.masses_of(old[k], more.get(k, {}))))
-
-
-def _count_looks(old: Records, look: Look, c: Config) -> None:
-    if not len(old):
-        return
-    there, axis = old['look_position'], old['look_axis']
-    counts = independent(old['look_ns'], there, axis, look, c)
-    old['looks'] += counts
-    newer = counts & (look.stamp_ns >= old['look_ns'])
-    if newer.all():
-        old['look_seq'], old['look_ns'] = look.seq, look.stamp_ns
-        old['look_position'], old['look_axis'] = look.position, look.axis
-        return
-    old['look_seq'] = np.where(newer, look.seq, old['look_seq'])
-    old['look_ns'] = np.where(newer, look.stamp_ns, old['look_ns'])
-    old['look_position'] = np.where(newer[:, None], look.position, there)
-    old['look_axis'] = np.where(newer[:, None], look.axis, axis)
+        if k >= len(old):
+            continue
+        assert was is not None
+        masses = dict(zip(old['labels'][k].tolist(), old['masses'][k].tolist())) | extra
+        current = int(was[k])
+        best = max(masses, key=lambda n: masses[n])
+        beaten = masses[best] > c.label_margin * masses.get(current, 0.0)
+        old['label'][k] = best if beaten else current
 
 
 def _changes(before: Records, after: Records, world: World, c: Config) -> list[ChangeDraft]:
@@ -377,9 +330,8 @@ def _changes(before: Records, after: Records, world: World, c: Config) -> list[C
     old = after[:count]
     confirmed = (old['state'] != before['state']) & (before['state'] == TENTATIVE)
     relabelled = old['label'] != before['label']
-    moved = boxes.largest(np.abs(old['center'] - old['version_center']))
-    resized = boxes.largest(np.abs(old['size'] - old['version_size']))
-    updated = np.round(np.maximum(moved, resized), DIGITS) >= c.version_distance_m
+    updated = np.empty(count, bool)
+    blending.moved_from_version(old, c.version_distance_m, updated.view(np.uint8))
     names = world.labels.names
     for k in np.flatnonzero(confirmed | relabelled | updated).tolist():
         if confirmed[k]:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from memory_node.fusion.arbiter import TERMS
 from memory_node.fusion.engine import Plan
 from memory_node.fusion.world import World
@@ -38,7 +40,9 @@ def verdicts_of(count: int, plan: Plan) -> tuple[Verdict, ...]:
     for k, (place, kind) in enumerate(zip(plan.evidence.index.tolist(), plan.kinds)):
         named = {}
         if total[k] == total[k]:
-            named = {name: t for name, t in zip(TERMS, terms[k]) if t == t}
+            named = dict(zip(TERMS, terms[k]))
+            if isnan(sum(terms[k])):  # some do not exist
+                named = {name: term for name, term in named.items() if not isnan(term)}
             named['total'] = total[k]
         rejection, stone = plan.rejections[k], plan.barred[k]
         repeats = rejection.count if rejection else stone.detections if stone else 0

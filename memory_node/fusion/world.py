@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memory_node.fusion import features
 from memory_node.fusion.classes import ClassColumns, load_classes
 from memory_node.fusion.labels import LabelBook
-from memory_node.model import Check, MemoryObject, Standing, State
+from memory_node.model import Check, Floats, MemoryObject, Standing, State
+from memory_node.scene.boxes import Bools
 
 LABEL_SLOTS = 4
 """Labels held in the record; further ones of the same object stand in `World.more_labels`."""
@@ -59,7 +61,24 @@ _STORED = [
 STORED = np.dtype(_STORED)
 """What the file keeps of a record, as it is: see `store.packed`. Decimal numbers come first."""
 
-OBJECT = np.dtype([*_STORED, ('has_feature', '?'), ('half', '<f8', 3), ('map', '<i4')])
+
+def _aligned(stored: np.dtype[Any], more: list[Any]) -> np.dtype[Any]:
+    """A record that begins with what is stored, with further fields where the CPU likes them."""
+    fields: dict[str, Any] = {name: where[:2] for name, where in (stored.fields or {}).items()}
+    end = stored.itemsize
+    for name, *shape in more:
+        kind = np.dtype(tuple(shape) if len(shape) > 1 else shape[0])
+        end += -end % kind.base.itemsize
+        fields[name] = kind, end
+        end += kind.itemsize
+    kinds, offsets = zip(*fields.values())
+    return np.dtype({
+        'names': list(fields), 'formats': list(kinds), 'offsets': list(offsets),
+        'itemsize': end + -end % 8,
+    })  # fmt: skip
+
+
+OBJECT = _aligned(STORED, [('has_feature', '?'), ('map', '<i4'), ('half', '<f8', 3)])
 """hull_center, half: of the axis-aligned hull, whose centre is `center` but for Chronotope. look_*:
 the last look that counted as independent; NaN position when the sensor pose was unknown. version_*:
 as in the last version written to the log. rest: where it lay, as the mean of rest_count sightings,
@@ -109,14 +128,26 @@ class FeatureTable:
     def take(self, rows: Rows) -> Features:
         """Return a copy of the given rows, (R, D)."""
         assert self.dim is not None
-        chunk, place = np.divmod(rows, _CHUNK)
-        if len(rows) and (chunk == chunk[0]).all():  # most views lie in one chunk
-            return self._chunks[chunk[0]][place]
         found = np.empty((len(rows), self.dim), np.float32)
-        for k in np.unique(chunk).tolist():
-            here = chunk == k
-            found[here] = self._chunks[k][place[here]]
+        features.gather(self._chunks, rows, _CHUNK, found)
         return found
+
+    def cosines(
+        self, feature: Features, has: Bools, place: Rows, row: Rows, records: Records, terms: Floats
+    ) -> None:
+        """Write the feature term of each pair: the cosine, 0 to 1; NaN where a side has none.
+
+        Args:
+            feature: (n, dim) of the detections. has: (n,) whether there is one.
+            place, row: (P,) the pairs. records: (rows,) OBJECT. terms: (P, 4).
+        """
+        if self.dim is None or feature.shape[1] != self.dim:  # nothing can be compared
+            terms[:, 2] = np.nan
+            return
+        held = records['has_feature'].view(np.uint8)
+        features.feature_terms(
+            feature, has.view(np.uint8), place, row, held, self._chunks, _CHUNK, terms
+        )
 
     def dot(self, rows: Rows, vector: Features) -> Features:
         """Return the products of the given rows with a vector, (R,) float32.
@@ -128,28 +159,22 @@ class FeatureTable:
         chunk, place = np.divmod(rows, _CHUNK)
         for k in np.flatnonzero(np.bincount(chunk)).tolist():
             here = np.flatnonzero(chunk == k)
-            features = self._chunks[k]
+            held = self._chunks[k]
             if 2 * len(here) < _CHUNK:  # copying these costs less than all products would
-                products[here] = np.einsum('ij,j->i', features[place[here]], vector)
+                products[here] = np.einsum('ij,j->i', held[place[here]], vector)
             else:
-                products[here] = np.einsum('ij,j->i', features, vector)[place[here]]
+                products[here] = np.einsum('ij,j->i', held, vector)[place[here]]
         return products
 
-    def put(self, rows: Rows, features: Features) -> None:
+    def put(self, rows: Rows, units: Features) -> None:
         """Write the given rows, each of them once."""
         if not len(rows):
             return
         if self.dim is None:
-            self.dim = int(features.shape[1])
-        chunk, place = np.divmod(rows, _CHUNK)
-        while chunk.max() >= len(self._chunks):
+            self.dim = int(units.shape[1])
+        while rows.max() >= _CHUNK * len(self._chunks):
             self._chunks.append(np.zeros((_CHUNK, self.dim), np.float32))
-        if (chunk == chunk[0]).all():
-            self._chunks[chunk[0]][place] = features
-            return
-        for k in np.unique(chunk).tolist():
-            here = chunk == k
-            self._chunks[k][place[here]] = features[here]
+        features.scatter(self._chunks, rows, _CHUNK, np.ascontiguousarray(units))
 
 
 class World:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from memory_node.errors import StoreError
 from memory_node.fusion.classes import Classes
 from memory_node.fusion.shift import Shift
 from memory_node.fusion.world import World
+from memory_node.store import features
 from memory_node.store.database import Database
 from memory_node.store.log import to_json
 from memory_node.store.redirects import LAST
@@ -28,13 +30,14 @@ HASH_DIGITS = 6
 SENSES_FROM = 1000
 """So many of the newest views are looked at for what is known of the sensors."""
 
+_FEATURES = 'SELECT object_id, space, feature FROM object_feature ORDER BY object_id, space'
 _HASHED = (
     'SELECT id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
     'hull_x, hull_y, hull_z, '
     'confidence, observations, looks, look_seq, first_seen_ns, last_seen_ns, map_id, version_seq, '
     'last_checked_ns, last_check, odds, odds_ns, misses '
     'FROM object ORDER BY id',
-    'SELECT object_id, space, feature FROM object_feature ORDER BY object_id, space',
+    _FEATURES,
     'SELECT seq, kind, object_id, stamp_ns, actor, reason, after FROM log ORDER BY seq',
     'SELECT object_id, seq, label, x, y, z, map_id, detections, looks, look_seq, score_sum, '
     'sum_x, sum_y, sum_z, cleared_seq FROM tombstone ORDER BY object_id',
@@ -168,7 +171,10 @@ def snapshot_hash(database: Database) -> str:
     digest = hashlib.sha256()
     for question in _HASHED:
         digest.update(question.encode())
-        for row in database.rows(question):
+        rows: Iterable[Any] = database.rows(question)
+        if question == _FEATURES:
+            rows = features.all_rows(database)
+        for row in rows:
             digest.update(json.dumps(_rounded(row), ensure_ascii=False).encode())
     return digest.hexdigest()
 

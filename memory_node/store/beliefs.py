@@ -13,7 +13,7 @@ import numpy as np
 
 from memory_node.fusion.identity import Belief, finished
 from memory_node.fusion.world import World
-from memory_node.store import objects
+from memory_node.store import features, objects
 from memory_node.store.edits import Edit
 from memory_node.store.session import Session
 
@@ -74,7 +74,9 @@ def append(session: Session, belief: Belief) -> None:
 def _put_feature(connection: apsw.Connection, session: Session, belief: Belief) -> None:
     if belief.feature is not None:
         value = belief.feature.astype('<f4').tobytes()
-        connection.execute(objects.PUT_FEATURE, (belief.id, session.space.id, value))
+        connection.execute(
+            features.PUT_FEATURE, (belief.id, session.space.id, value, session.observation_id)
+        )
     else:
         connection.execute(
             'DELETE FROM object_feature WHERE object_id = ? AND space = ?',

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ from memory_node.fusion.identity import Belief, Sighting, belief_of
 from memory_node.fusion.motion import Reunion, may_reunite, reunited
 from memory_node.fusion.world import STATE_CODE
 from memory_node.model import Change, ChangeKind, State
-from memory_node.store import beliefs, objects, stated
+from memory_node.store import beliefs, edits, objects, stated
 from memory_node.store.edits import Asked, Edit
 from memory_node.store.packed import pack
 from memory_node.store.redirects import OWNED, listed
@@ -78,17 +78,28 @@ def reunite(session: Session, found: Reunion, asked: Asked) -> list[Edit]:
     return _merge(session, found.old_id, found.new_id, said, asked, moved=True)
 
 
-def reunions(session: Session, plan: Plan, asked: Asked, c: Config) -> Iterator[Edit]:
-    """The edits that bring together what was lost and what was found, once a view was applied.
+def reunite_all(
+    connection: apsw.Connection, session: Session, plan: Plan, asked: Asked, c: Config
+) -> list[Change]:
+    """Bring together what was lost and what was found, once a view is applied to the working set.
 
-    Each is to be written and applied before the next is asked for.
+    If there is any, features that wait are written too: `Session.done` must be told.
+
+    Args:
+        connection: within the transaction of the view. plan: of it. asked: from which line on.
+        c: settings.
     """
-    world = session.engine.world
-    if not may_reunite(plan.updates, world, c):
-        return
-    for found in motion.reunions(world, plan.updates, plan.look.stamp_ns, c):
-        yield from reunite(session, found, asked)
+    made: list[Change] = []
+    if not may_reunite(plan.updates, session.engine.world, c):
+        return made
+    for found in motion.reunions(session.engine.world, plan.updates, plan.look.stamp_ns, c):
+        if not made:
+            session.settle(connection, plan)
+        prepared = reunite(session, found, asked)
+        edits.write_all(connection, prepared)
+        made += edits.apply_all(prepared)
         asked = _next(_next(asked))
+    return made
 
 
 def split(session: Session, object_id: int, asked: Asked) -> list[Edit]:

@@ -115,7 +115,7 @@ def write_observations(connection: apsw.Connection, first_id: int, plan: Plan, s
     evidence, judgement, n = plan.evidence, plan.judgement, len(plan.evidence)
     center, size = evidence.center.tolist(), evidence.size.tolist()
     turn, oriented = evidence.orientation.tolist(), evidence.oriented.tolist()
-    terms, total = _nullable(judgement.terms), _nullable(judgement.total)
+    terms, total = judgement.terms.tolist(), judgement.total.tolist()  # SQLite makes NaN NULL
     blobs = _feature_blobs(plan)
     unknown_cov = np.isnan(evidence.cov[:, 0]).tolist()
     nothing = (None, None, None, None)
@@ -226,11 +226,3 @@ def in_sensor(pose: bytes | None, shift: bytes | None, center_m: Triple) -> Trip
 
 def _blob(values: Any) -> bytes:
     return np.asarray(values, dtype='<f8').tobytes()
-
-
-def _nullable(values: Any) -> list[Any]:
-    """Floats with None in the place of NaN, row by row."""
-    cells = values.astype(object)
-    cells[np.isnan(values)] = None
-    result: list[Any] = cells.tolist()
-    return result

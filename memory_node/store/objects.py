@@ -17,6 +17,7 @@ from memory_node.fusion.update import Update
 from memory_node.fusion.world import CHECK_WORDS, LOST, STATE_WORDS, Features, Records, World
 from memory_node.model import Change, Check, Floats, MemoryObject, ObjectVersion, Standing, State
 from memory_node.scene import boxes
+from memory_node.store import features
 from memory_node.store.database import Database
 from memory_node.store.packed import pack, unpack
 
@@ -35,10 +36,6 @@ UPDATE_OBJECT = (
     + f', version_seq = coalesce(?{_COUNT + 1}, version_seq) WHERE id = ?1'
 )
 INSERT_VERSION = f'INSERT OR REPLACE INTO object_version VALUES ({", ".join("?" * 16)})'
-PUT_FEATURE = """
-    INSERT INTO object_feature VALUES (?1, ?2, ?3)
-    ON CONFLICT (object_id, space) DO UPDATE SET feature = excluded.feature
-"""
 _RECORD = 'SELECT id, label, state, map_id, record FROM object'
 LIVE = "state NOT IN ('forgotten', 'merged')"
 _CODE = {word: code for code, word in enumerate(STATE_WORDS)}
@@ -101,16 +98,14 @@ def write_update(
     update: Update,
     world: World,
     changes: Sequence[Change],
-    space: int,
 ) -> None:
-    """Write the objects of an update, the versions that its changes make, and new features.
+    """Write the objects of an update, and the versions that its changes make.
 
     Args:
         connection: within a transaction.
         update: what happens to the objects.
         world: for the words behind the numbers.
         changes: one for each of `update.changes`, numbered.
-        space: number of the feature space.
     """
     version_seq: list[int | None] = [None] * len(update.after)
     last: dict[int, Change] = {}
@@ -126,11 +121,6 @@ def write_update(
     if last:
         connection.executemany(
             INSERT_VERSION, [_version_row(rows[place], change) for place, change in last.items()]
-        )
-    if len(update.feature_place):
-        ids = update.after['id'][update.feature_place].tolist()
-        connection.executemany(
-            PUT_FEATURE, [(i, space, f.tobytes()) for i, f in zip(ids, update.feature)]
         )
 
 
@@ -228,12 +218,18 @@ def _load_features(database: Database, world: World, space: int) -> None:
         ids, blobs = zip(*batch)
         if set(map(len, blobs)) != {4 * (world.features.dim or 0)}:
             raise ValueError('a feature is not as long as those of its space')
-        features = np.frombuffer(b''.join(blobs), '<f4').reshape(len(blobs), -1)
+        units = np.frombuffer(b''.join(blobs), '<f4').reshape(len(blobs), -1)
         rows = world.rows_of(np.array(ids, dtype=np.int64))
         live = rows >= 0
         if not live.all():  # some have ended
-            rows, features = rows[live], features[live]
-        world.features.put(rows, features)
+            rows, units = rows[live], units[live]
+        world.features.put(rows, units)
+        world.records['has_feature'][rows] = True
+    newer = [(number, unit) for number, where, _, unit in features.recovered(database)
+             if where == space]  # fmt: skip
+    if newer:
+        rows = world.rows_of(np.array([number for number, _ in newer], dtype=np.int64))
+        world.features.put(rows, np.stack([unit for _, unit in newer]))
         world.records['has_feature'][rows] = True
 
 
@@ -274,5 +270,5 @@ def look_geometry(pose: bytes | None) -> tuple[Floats, Floats]:
     """Position and viewing direction of a stored sensor pose; NaN where it was unknown."""
     if pose is None:
         return np.full(3, np.nan), np.full(3, np.nan)
-    values = np.frombuffer(pose, '<f8')
+    values = np.frombuffer(pose, '<f8').copy()  # what stands in the file cannot be written to
     return values[:3], boxes.optical_axis(values[None, 3:])[0]

@@ -33,7 +33,7 @@ from memory_node.fusion.visibility import NO_SIGHTS, Sights
 from memory_node.fusion.world import Rows
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
-from memory_node.store import audit, edits, identity, log, objects, stated
+from memory_node.store import audit, edits, features, identity, log, objects, stated
 from memory_node.store.database import MEMORY, Database
 from memory_node.store.session import FeatureSpace, Session
 
@@ -104,6 +104,7 @@ class Replay:
             self.seq = self._target.seq
             if self._progress is not None:
                 self._progress(self.seq)
+        self._target.finish()
 
     def _groups(self) -> Iterator[tuple[Change | None, list[Change]]]:
         """Each view with the changes that perception made of it; other lines alone."""
@@ -155,11 +156,9 @@ class Replay:
             session.engine.apply(plan)
             changes += edits.apply_all(restored)
             asked = dataclasses.replace(asked, seq=line.seq + 1 + len(changes))
-            for edit in identity.reunions(session, plan, asked, config):
-                edits.write_all(connection, [edit])
-                changes += edits.apply_all([edit])
-            self._compare(line, changes, lines)
-        session.done(plan, line.seq + len(lines))
+            found = identity.reunite_all(connection, session, plan, asked, config)
+            self._compare(line, [*changes, *found], lines)
+        session.done(plan, line.seq + len(lines), settled=bool(found))
 
     def _switch(
         self, config: Config, classes: Classes, observations: list[tuple[Any, ...]]
@@ -176,6 +175,7 @@ class Replay:
         if config != session.config or classes != session.classes:
             session.use(config, classes)
         if anew or space.id != session.space.id:
+            session.finish()
             session.load(space)
 
     def _plan(
@@ -285,8 +285,10 @@ class Replay:
         else:
             raise StoreError(f'log line {line.seq} of kind {line.kind} belongs to no view')
         with session.database.transaction() as connection:
+            session.settle(connection)
             log.write_lines(connection, [line])
             edit.write(connection)
+        session.settled()
         edit.apply()
         session.advance(line.seq)
 
@@ -296,6 +298,7 @@ class Replay:
         said: Any = line.after
         space = self._spaces.get(said['space'], FeatureSpace(0, '', None))
         if space.id != session.space.id:
+            session.finish()
             session.load(space)
         asked = edits.Asked(line.seq, line.stamp_ns, line.recorded_ns, line.actor, line.reason)
         try:
@@ -304,9 +307,11 @@ class Replay:
             raise StoreError(f'log line {line.seq}: {error}') from error
         self._compare(line, [edit.change for edit in prepared], lines)
         with session.database.transaction() as connection:
+            session.settle(connection)
             log.write_lines(connection, lines)
             for edit in prepared:
                 edit.write(connection)
+        session.settled()
         for edit in prepared:
             edit.apply()
         session.advance(lines[-1].seq)
@@ -419,7 +424,10 @@ def _differences(fresh: Database, source: Database) -> list[str]:
     for table in DERIVED:
         order = '1' if table == 'label' else '1, 2, 3'
         question = f'SELECT * FROM {table} ORDER BY {order}'
-        mine, theirs = fresh.rows(question), source.rows(question)
+        mine, theirs = (
+            features.all_rows(d) if table == 'object_feature' else d.rows(question)
+            for d in (fresh, source)
+        )
         if mine != theirs:
             found.append(f'{table} is not what the log gives: {_first_difference(mine, theirs)}')
     return found
@@ -472,6 +480,8 @@ def put_derived(connection: apsw.Connection, source: Database) -> None:
         if rows:
             marks = ', '.join('?' * len(rows[0]))
             connection.executemany(f'INSERT INTO {table} VALUES ({marks})', rows)
+    [(last,)] = source.rows('SELECT coalesce(max(id), 0) FROM observation')
+    features.put_mark(connection, last)
 
 
 def _view_of(line: Change, row: tuple[Any, ...]) -> View:

@@ -16,7 +16,7 @@ from memory_node.errors import DamagedStoreError, SpatialMemoryError
 from memory_node.fusion.classes import ClassColumns, Classes, load_classes
 from memory_node.fusion.engine import Engine, Plan
 from memory_node.model import Change, View
-from memory_node.store import audit, kept_out, log, objects
+from memory_node.store import audit, features, kept_out, log, objects
 from memory_node.store.database import Database
 from memory_node.store.redirects import load_redirects
 
@@ -45,7 +45,10 @@ class Session:
         self.database, self.config = database, config
         self.classes = load_classes(config.labels_file)
         self.notices: list[str] = []
+        self._due: list[int] = []
         self._load_first()
+        if not database.readonly:
+            features.catch_up(database)
         self.store_id = audit.store_id(database, new=str(uuid.uuid4()))
         self.use(config)
 
@@ -69,6 +72,7 @@ class Session:
         Raises:
             InvalidValueError: `labels_file` cannot be read.
         """
+        self.finish()  # what waits is blended as the settings of its views say
         classes = classes or load_classes(config.labels_file)
         self.config, self.classes = config, classes
         self.engine.world.columns = ClassColumns(classes)
@@ -81,6 +85,7 @@ class Session:
 
     def _load(self, space: FeatureSpace | None) -> None:
         database, config = self.database, self.config
+        self._behind = features.Behind()
         self.space = space or self._choose_space(config.feature_space)
         numbers = audit.last_numbers(database)
         self.seq, object_id, self.observation_id, self.newest_ns = numbers
@@ -138,11 +143,50 @@ class Session:
         first = 0
         for update in plan.updates:
             end = first + len(update.changes)
-            objects.write_update(connection, update, world, changes[first:end], space)
+            objects.write_update(connection, update, world, changes[first:end])
             first = end
         kept_out.write_barred(connection, plan.barred)
         kept_out.write_rejections(connection, plan.rejections, world)
         log.write_observations(connection, self.observation_id + 1, plan, space)
+        self._due = self._write_features(connection, plan, space)
+
+    def _write_features(self, connection: apsw.Connection, plan: Plan, space: int) -> list[int]:
+        """Write the features that waited too long; returns whose.
+
+        Profile chronotope, which has applied the plan already, writes those of the view at once.
+        """
+        last = self.observation_id
+        if self.config.profile == CHRONOTOPE:
+            due, last = sorted(plan.featured), last + len(plan.evidence)
+        else:
+            due = self._behind.overdue(last)
+        if due:
+            mark = self._behind.mark(due, last)
+            features.write(connection, self.engine.world, space, due, last, mark)
+        return due
+
+    def settle(self, connection: apsw.Connection, applied: Plan | None = None) -> None:
+        """Write all features that wait, in a transaction that has begun; `settled` follows it.
+
+        applied: a plan that was written in this transaction and is in memory already.
+        """
+        waiting, last = self._behind.everything(), self.observation_id
+        if applied is not None:
+            if not self.space.id and applied.kept.any():
+                self.space = self._choose_space(self.space.name)
+            waiting, last = sorted({*waiting, *applied.featured}), last + len(applied.evidence)
+        features.write(connection, self.engine.world, self.space.id, waiting, last, last)
+
+    def settled(self) -> None:
+        """The transaction of `settle` was committed."""
+        self._behind = features.Behind()
+
+    def finish(self) -> None:
+        """Write all features that wait, if the file may be written."""
+        if len(self._behind) and not self.database.readonly:
+            with self.database.transaction() as connection:
+                self.settle(connection)
+            self.settled()
 
     def _space_for(self, plan: Plan) -> int:
         """Number of the feature space; the first kept feature makes it."""
@@ -159,11 +203,19 @@ class Session:
             ).get
         )
 
-    def done(self, plan: Plan, seq: int) -> None:
-        """The transaction of a plan was committed, up to this log line."""
+    def done(self, plan: Plan, seq: int, settled: bool = False) -> None:
+        """The transaction of a plan was committed, up to this log line.
+
+        settled: all features were written with it.
+        """
+        if settled:
+            self.settled()
         if not self.space.id and plan.kept.any():
             self.space = self._choose_space(self.space.name)
         self._labels_written = len(self.engine.world.labels)
+        self._behind.written(self._due)
+        if self.config.profile != CHRONOTOPE and not settled:
+            self._behind.note(plan.featured, self.observation_id + 1)
         self.observation_id += len(plan.evidence)
         self.newest_ns = max(self.newest_ns, plan.look.stamp_ns)
         self.advance(seq)
@@ -174,7 +226,9 @@ class Session:
         A plan changes nothing but the labels, which it numbers; profile chronotope changes all, and
         so does one that was applied already.
         """
-        if applied or self.config.profile == CHRONOTOPE:
+        if applied:
+            self.load()
+        elif self.config.profile == CHRONOTOPE:
             self.load(self.space)
         else:
             self.engine.world.labels.forget_from(self._labels_written)

@@ -9,16 +9,25 @@ import numpy as np
 import pytest
 
 from memory_node.fusion.labels import LabelBook
+from memory_node.fusion.world import OBJECT
 
 
 def term(book: LabelBook, wanted: str, *held: tuple[str, float]) -> float:
     """The label term of a detection beside an object with these labels and masses."""
     numbers = [book.intern(label) for label, _ in held] + [-1] * (4 - len(held))
     masses = [mass for _, mass in held] + [0.0] * (4 - len(held))
-    [value] = book.terms(
-        np.array([book.intern(wanted)], np.int32), np.array([numbers], np.int32), np.array([masses])
-    ).tolist()
-    return value
+    return terms(book, [book.intern(wanted)], [numbers], [masses])[0]
+
+
+def terms(
+    book: LabelBook, wanted: list[int], held: list[list[int]], masses: list[list[float]]
+) -> list[float]:
+    """The label term of each detection beside the object of the same place."""
+    records = np.zeros(len(wanted), OBJECT)
+    records['labels'], records['masses'] = held, masses
+    place, found = np.arange(len(wanted)), np.zeros((len(wanted), 4))
+    book.terms(np.array(wanted, np.int32), place, place, records, found)
+    return found[:, 3].tolist()
 
 
 def test_spellings_that_differ_in_case_are_one_label_named_as_first_spelt() -> None:
@@ -71,9 +80,6 @@ def test_an_exact_match_counts_before_a_substring() -> None:
 def test_each_pair_gets_its_own_term() -> None:
     book = LabelBook()
     mug, cup, mugs = book.intern('mug'), book.intern('cup'), book.intern('mugs')
-    terms = book.terms(
-        np.array([mug, mug, mug, cup], np.int32),
-        np.array([[cup, -1], [mug, -1], [cup, mugs], [-1, -1]], np.int32),
-        np.array([[1.0, 0.0], [0.9, 0.0], [1.0, 1.0], [0.0, 0.0]]),
-    )
-    assert terms.tolist() == [0.0, 0.9, 0.5, 0.0]
+    held = [[cup, -1, -1, -1], [mug, -1, -1, -1], [cup, mugs, -1, -1], [-1, -1, -1, -1]]
+    masses = [[1.0, 0.0, 0, 0], [0.9, 0.0, 0, 0], [1.0, 1.0, 0, 0], [0.0, 0.0, 0, 0]]
+    assert terms(book, [mug, mug, mug, cup], held, masses) == [0.0, 0.9, 0.5, 0.0]

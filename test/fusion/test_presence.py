@@ -56,7 +56,8 @@ def test_it_is_the_filter_of_rosen_et_al(steps: list[tuple[str, float]]) -> None
             elif kind == 'through':
                 there, gone = there * 0.05, gone * 0.9
                 memory.observe(look(stamp, [], []))
-            bounded = min(max(there / gone, 1 / 1024), MOST_ODDS)
+            least = 1 / 1024 if kind == 'through' else 0.0
+            bounded = min(max(there / gone, least), MOST_ODDS)
             if kind != 'nothing':
                 there, gone = bounded, 1.0
         asked = the(memory).presence(round((stamp) * SECOND))

@@ -19,6 +19,7 @@ from views import FORWARD, SECOND, seen, view
 from memory_node import Change, Config, Detection, MemoryObject, Pose, SpatialMemory, View
 from memory_node.fusion.update import as_stored
 from memory_node.model import ChangeKind, State, VerdictKind
+from memory_node.store.features import all_rows
 
 LAST_STAMP = 1000.0
 LARGE = {'size_m': (1.0, 1.0, 1.0), 'feature': (1.0, 0.0)}
@@ -39,9 +40,7 @@ def sight(memory: SpatialMemory, detection: Detection, stamp_s: float, **more: A
 
 
 def feature_of(memory: SpatialMemory, object_id: int = 1) -> np.ndarray:
-    [(blob,)] = memory._database.rows(
-        'SELECT feature FROM object_feature WHERE object_id = ?', (object_id,)
-    )
+    [blob] = [blob for number, _, blob in all_rows(memory._database) if number == object_id]
     return np.frombuffer(blob, np.float32)
 
 
@@ -252,14 +251,11 @@ def test_only_what_is_stored_enters_the_feature(memory: SpatialMemory) -> None:
     exact = np.array([0.123456789, 0.4, 0.9], np.float32)
     exact /= np.linalg.norm(exact)
     sight(memory, seen(feature=exact), 1000)
-    stored = as_stored(exact, 'default').astype(float)
+    stored = as_stored(exact[None].copy(), 'default')[0].astype(float)
     assert feature_of(memory) == pytest.approx(stored / np.sqrt((stored**2).sum()), abs=1e-7)
     assert abs(feature_of(memory) - exact).max() > 1e-6  # float16 left its trace
     [(blob,)] = memory._database.rows('SELECT feature FROM observation')
-    assert (
-        np.frombuffer(blob, np.float16).astype(np.float32).tolist()
-        == as_stored(exact, 'default').tolist()
-    )
+    assert np.frombuffer(blob, np.float16).tolist() == stored.tolist()
 
 
 # -- looks -----------------------------------------------------------------------------------

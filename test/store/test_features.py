@@ -19,7 +19,10 @@ import pytest
 from views import observe_all, seen, stream, view
 
 from memory_node import Config, Query, SpatialMemory
+from memory_node.errors import DamagedStoreError
 from memory_node.model import MemoryObject, VerdictKind
+from memory_node.store import features
+from memory_node.store.features import all_rows
 
 ROOT = Path(__file__).parents[2]
 A, B, C = 'model-a@512', 'model-b@768', 'model-c@512'
@@ -47,13 +50,8 @@ def things(model: str, stamp_s: float, **more: Any) -> Any:
 
 
 def vectors_of(memory: SpatialMemory) -> dict[tuple[int, str], bytes]:
-    return {
-        (number, name): blob
-        for number, name, blob in memory._database.rows(
-            'SELECT object_id, name, feature FROM object_feature JOIN feature_space s '
-            'ON s.id = space'
-        )
-    }
+    names = dict(memory._database.rows('SELECT id, name FROM feature_space'))
+    return {(number, names[space]): blob for number, space, blob in all_rows(memory._database)}
 
 
 def found_by(memory: SpatialMemory, model: str, number: int) -> MemoryObject:
@@ -208,7 +206,7 @@ def test_c34_saving_again_replaces_the_vector(path: str) -> None:
         for number in range(6):
             memory.observe(view(1001 + number, seen(feature=[0, 1.0, 0, 0])))
     with SpatialMemory.open(path) as memory:
-        [(blob,)] = memory._database.rows('SELECT feature FROM object_feature')
+        [(_, _, blob)] = all_rows(memory._database)
         assert np.frombuffer(blob, '<f4').tolist() == [0, 1, 0, 0]
         assert memory.check() == []
 
@@ -229,7 +227,7 @@ def test_c34_row_and_vector_agree_wherever_it_is_killed(path: str, kill: int, pr
     with SpatialMemory.open(path, Config(profile=profile, blend=1.0, **BY_PLACE)) as memory:
         assert memory.check() == []
         assert memory.seq >= (told[-1] if told else 0)
-        rows = dict(memory._database.rows('SELECT object_id, feature FROM object_feature'))
+        rows = {number: blob for number, _, blob in all_rows(memory._database)}
         assert set(rows) == {one.id for one in memory.objects()}
         kept = memory._database.rows(
             'SELECT object_id, max(view_seq) FROM observation WHERE feature IS NOT NULL '
@@ -281,3 +279,93 @@ def test_c43_a_sqlite_that_loads_no_extensions_gives_the_same_answers(
     monkeypatch.setattr(apsw, 'Connection', Bare)
     monkeypatch.setitem(sys.modules, 'sqlite_vec', None)  # importing it fails
     assert run_all(str(tmp_path / 'without.db'), profile) == expected
+
+
+# -- written behind --------------------------------------------------------------------------
+
+
+def copied(memory: SpatialMemory, path: Path) -> str:
+    """The file as a kill would leave it now."""
+    for end in ('', '-wal'):
+        Path(f'{path}{end}').write_bytes(Path(f'{memory.path}{end}').read_bytes())
+    return str(path)
+
+
+def marks(memory: SpatialMemory) -> list[tuple[int, int]]:
+    """Object and last observation of each row as it is in the file."""
+    return memory._database.rows('SELECT object_id, observation_id FROM object_feature ORDER BY 1')
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_what_was_not_written_yet_is_blended_again_from_the_observations(
+    path: str, tmp_path: Path, seed: int
+) -> None:
+    with SpatialMemory.open(path) as memory:
+        for number, given in enumerate(stream(seed, 60)):
+            memory.observe(given)
+            if number in (20, 40):  # an edit writes all that waits
+                memory.forget(memory.objects()[number % 3].id)
+                assert len(memory._session._behind) == 0
+        assert len(memory._session._behind) > 0
+        expected, digest = vectors_of(memory), memory.snapshot_hash()
+        killed = copied(memory, tmp_path / 'killed.db')
+        with SpatialMemory.open(killed, readonly=True) as read:
+            assert vectors_of(read) == expected
+            world, held = read._session.engine.world, memory._session.engine.world
+            rows = np.flatnonzero(held.records['has_feature'] & held.alive)
+            again = world.rows_of(held.records['id'][rows])
+            assert world.records['has_feature'][again].all()
+            assert world.features.take(again).tobytes() == held.features.take(rows).tobytes()
+            assert read.snapshot_hash() == digest
+            assert read.check() == []
+        with SpatialMemory.open(killed) as written:
+            assert list(features.recovered(written._database)) == []
+            assert vectors_of(written) == expected
+            assert written.check() == []
+    with SpatialMemory.open(path) as memory:
+        assert list(features.recovered(memory._database)) == []
+        assert vectors_of(memory) == expected
+
+
+def test_other_settings_begin_after_what_waits_was_written(path: str, tmp_path: Path) -> None:
+    with SpatialMemory.open(path, Config(blend=0.2)) as memory:
+        for given in stream(1, 20):
+            memory.observe(given)
+        memory.configure(Config(blend=0.9))
+        assert len(memory._session._behind) == 0
+        for given in stream(2, 20):
+            memory.observe(given)
+        expected = vectors_of(memory)
+        with SpatialMemory.open(copied(memory, tmp_path / 'killed.db')) as killed:
+            assert vectors_of(killed) == expected
+
+
+@pytest.mark.parametrize(('most', 'longest'), [(2, 50_000), (20_000, 3)])
+def test_a_view_writes_what_waited_too_long(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, longest: int
+) -> None:
+    monkeypatch.setattr(features, 'MOST', most)
+    monkeypatch.setattr(features, 'LONGEST', longest)
+    with SpatialMemory.open(path) as memory:
+        for stamp in range(1, 5):
+            memory.observe(things(A, 1000 + stamp))
+        written = [last for _, last in marks(memory)]
+        assert len(written) == 5
+        assert set(written) <= {5, 10, 15}, 'a row has what was known before the view'
+        expected = vectors_of(memory)
+        with SpatialMemory.open(copied(memory, tmp_path / 'killed.db')) as killed:
+            assert vectors_of(killed) == expected
+            assert killed.check() == []
+
+
+def test_a_stored_feature_of_another_length_is_damage(path: str, tmp_path: Path) -> None:
+    with SpatialMemory.open(path) as memory:
+        memory.observe(things(A, 1000))
+        memory.forget(5)  # the rows are written
+        memory.observe(things(A, 1001))
+        killed = copied(memory, tmp_path / 'killed.db')
+    with apsw.Connection(killed) as connection:
+        connection.execute("UPDATE object_feature SET feature = x'00000000' WHERE object_id = 1")
+    connection.close()
+    with pytest.raises(DamagedStoreError, match='not as long as those of its space'):
+        SpatialMemory.open(killed)

@@ -17,6 +17,7 @@ from views import observe_all, stream
 from memory_node import Config, SpatialMemory
 from memory_node.fusion.world import OBJECT, STORED, Records, World
 from memory_node.store import objects
+from memory_node.store.features import PUT_FEATURE
 from memory_node.store.packed import pack, unpack
 
 EAGER = {'restore_looks': 2, 'restore_score': 0.3}
@@ -36,10 +37,9 @@ def drawn(seed: int, count: int) -> Records:
 
 
 def whole(records: Records) -> list[bytes]:
-    """Every byte of each record."""
-    size = records.dtype.itemsize
-    raw = np.ascontiguousarray(records).tobytes()
-    return [raw[at : at + size] for at in range(0, len(raw), size)]
+    """Every byte of each record but those between its fields, which mean nothing."""
+    names = records.dtype.names or ()
+    return [b''.join(record[name].tobytes() for name in names) for record in records]
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.data())
@@ -160,8 +160,8 @@ def test_a_store_of_many_objects_is_read_in_several_batches() -> None:
             connection.execute("INSERT INTO feature_space VALUES (1, 'four', 4)")
             connection.executemany(objects.INSERT_OBJECT, rows)
             connection.executemany(
-                objects.PUT_FEATURE,
-                [(k + 1, 1, feature[k].tobytes()) for k in reversed(range(0, count, 2))],
+                PUT_FEATURE,
+                [(k + 1, 1, feature[k].tobytes(), 0) for k in reversed(range(0, count, 2))],
             )
         read = objects.load_world(database, 1, 4)
     live = records[records['state'] != 2]

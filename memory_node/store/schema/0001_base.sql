@@ -85,6 +85,8 @@ CREATE TABLE object_feature (
     object_id INTEGER NOT NULL REFERENCES object(id),
     space INTEGER NOT NULL REFERENCES feature_space(id),
     feature BLOB NOT NULL,            -- float32, unit norm
+    observation_id INTEGER NOT NULL,  -- the last one that is in it: features are written behind,
+                                      -- meta features_to says how far all rows have come
     PRIMARY KEY (object_id, space)
 );
 

@@ -1,0 +1,186 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The features of objects in the file. They are written behind what is known.
+
+A feature follows from the observations that kept theirs, which are on disk with each view. So its
+own row, the largest part of what a view would write, may wait: it is written once enough others
+came, before anything but a view changes the file, and at closing. Whoever reads a file that was
+not closed blends what the rows lack: `recovered`. Profile chronotope writes at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apsw
+import numpy as np
+
+from memory_node.config import CHRONOTOPE
+from memory_node.fusion.features import blend_rows, unit_rows
+from memory_node.fusion.update import share
+from memory_node.fusion.world import Features, World
+from memory_node.store.database import Database
+
+PUT_FEATURE = """
+    INSERT INTO object_feature VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (object_id, space) DO UPDATE
+    SET feature = excluded.feature, observation_id = excluded.observation_id
+"""
+_PUT_MARK = "INSERT OR REPLACE INTO meta VALUES ('features_to', ?)"
+_SINCE = """
+    SELECT o.object_id, o.id, o.space, o.feature, v.config
+    FROM observation o JOIN view v ON v.seq = o.view_seq
+    WHERE o.id > ? AND o.object_id IS NOT NULL AND o.reason <> 'duplicate' ORDER BY o.id
+"""
+_HELD = 'SELECT space, feature, observation_id FROM object_feature WHERE object_id = ?'
+
+MOST = 20_000
+"""Objects whose feature may wait to be written."""
+LONGEST = 50_000
+"""Observations for which one may wait: so many are read again at most after a crash."""
+AT_ONCE = 64
+"""Features that a view writes for those that waited too long."""
+
+
+class Behind:
+    """The objects whose row is older than their feature in memory, longest waiting first."""
+
+    def __init__(self) -> None:
+        self._since: dict[int, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._since)
+
+    def note(self, object_ids: Iterable[int], observation_id: int) -> None:
+        """Their features changed, by observations from this one on."""
+        for number in object_ids:
+            self._since.setdefault(number, observation_id)
+
+    def overdue(self, observation_id: int) -> list[int]:
+        """Those that should be written with a view before which this was the last observation."""
+        surplus = len(self._since) - MOST
+        return [
+            number
+            for k, (number, since) in enumerate(itertools.islice(self._since.items(), AT_ONCE))
+            if k < surplus or since + LONGEST < observation_id
+        ]
+
+    def everything(self) -> list[int]:
+        """All of them."""
+        return list(self._since)
+
+    def written(self, object_ids: Iterable[int]) -> None:
+        """Their rows are as new as can be."""
+        for number in object_ids:
+            self._since.pop(number, None)
+
+    def mark(self, written: Iterable[int], observation_id: int) -> int:
+        """Last observation that all rows will have in them, once some more are written."""
+        left = set(written)
+        waiting = (since for number, since in self._since.items() if number not in left)
+        return next(waiting, observation_id + 1) - 1
+
+
+def write(
+    connection: apsw.Connection, world: World, space: int, object_ids: list[int],
+    observation_id: int, mark: int,
+) -> None:  # fmt: skip
+    """Write the features of live objects as they are in memory, within a transaction.
+
+    Args:
+        object_ids: of these. observation_id: last one that is in them.
+        mark: as `Behind.mark` gives it.
+    """
+    rows = world.rows_of(np.array(object_ids, dtype=np.int64))
+    units = world.features.take(rows) if len(rows) else ()
+    connection.executemany(
+        PUT_FEATURE,
+        [(i, space, unit.tobytes(), observation_id) for i, unit in zip(object_ids, units)],
+    )
+    put_mark(connection, mark)
+
+
+def put_mark(connection: apsw.Connection, observation_id: int) -> None:
+    """Say that all rows have all observations up to this one in them."""
+    connection.execute(_PUT_MARK, (str(observation_id),))
+
+
+def recovered(database: Database) -> Iterator[tuple[int, int, int, Features]]:
+    """The features that are newer than their rows.
+
+    Yields:
+        Id of the object, number of the feature space, last observation, (D,) unit vector.
+    """
+    mark = database.rows("SELECT value FROM meta WHERE key = 'features_to'")
+    settings: dict[str, dict[str, Any]] = {}
+    since: dict[int, list[Any]] = {}
+    for number, *row in database.rows(_SINCE, (int(mark[0][0]) if mark else 0,)):
+        since.setdefault(number, []).append(row)
+    if since:
+        rows = database.rows('SELECT hash, settings FROM config')
+        settings = {number: json.loads(text) for number, text in rows}
+    for number, observations in since.items():
+        if all(feature is None for _, _, feature, _ in observations):
+            continue
+        count = database.rows('SELECT observations FROM object WHERE id = ?', (number,))[0][0]
+        held = {space: (blob, to) for space, blob, to in database.rows(_HELD, (number,))}
+        newer: dict[int, tuple[int, Features]] = {}
+        for before, (last, space, feature, config) in enumerate(
+            observations, count - len(observations)
+        ):
+            blob, to = held.get(space, (None, 0))
+            if feature is None or last <= to or settings[config]['profile'] == CHRONOTOPE:
+                continue
+            unit = newer[space][1] if space in newer else _of_row(blob)
+            weight = share(before, settings[config]['blend'])
+            newer[space] = last, _blended(unit, np.frombuffer(feature, '<f2'), weight)
+        for space, (last, unit) in newer.items():
+            yield number, space, last, unit
+
+
+def _of_row(blob: bytes | None) -> Features | None:
+    return None if blob is None else np.frombuffer(blob, '<f4').copy()
+
+
+def _blended(held: Features | None, stored: Any, weight: float) -> Features:
+    """A feature with one more sighting in it, as `update` makes it."""
+    new = stored.astype(np.float32)[None]
+    work = np.empty(new.shape[1])
+    if held is None:
+        unit_rows(new, np.empty(1, np.uint8), work)
+        return new[0]
+    row = held[None]
+    if row.shape != new.shape:
+        raise ValueError(f'a feature of {new.shape[1]} numbers is stored beside {row.shape[1]}')
+    blend_rows(row, new, np.array([weight]), work)
+    return row[0]
+
+
+def catch_up(database: Database) -> None:
+    """Write what the rows lack, in one transaction: the file was not closed."""
+    newer = list(recovered(database))
+    if not newer:
+        return
+    last = database.rows('SELECT max(id) FROM observation')[0][0]
+    with database.transaction() as connection:
+        connection.executemany(
+            PUT_FEATURE, [(number, space, unit.tobytes(), to) for number, space, to, unit in newer]
+        )
+        put_mark(connection, last)
+
+
+def all_rows(database: Database) -> list[tuple[int, int, bytes]]:
+    """Object, space and feature of all that have one, in this order, as they are known."""
+    rows = {
+        (number, space): blob
+        for number, space, blob in database.rows(
+            'SELECT object_id, space, feature FROM object_feature'
+        )
+    }
+    for number, space, _, unit in recovered(database):
+        rows[number, space] = unit.tobytes()
+    return [(number, space, blob) for (number, space), blob in sorted(rows.items())]

@@ -1,0 +1,179 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The numbers of sightings and records, beside plain numpy and beside the interpreted loops."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from interpreted import interpreted
+
+from memory_node.fusion import blending
+from memory_node.fusion.world import OBJECT
+from memory_node.scene import boxes
+
+SOURCE = interpreted('fusion/blending')
+BOTH = pytest.mark.parametrize('module', [blending, SOURCE], ids=['installed', 'interpreted'])
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def quaternions(random: np.random.Generator, n: int) -> np.ndarray:
+    return boxes.normalized(random.normal(size=(n, 4)))
+
+
+def sightings(seed: int, n: int = 5):
+    """Records, and detections of the same things in another order."""
+    random = np.random.default_rng(seed)
+    old = np.zeros(n, OBJECT)
+    old['center'], old['size'] = random.normal(size=(n, 3)), random.uniform(0, 1, (n, 3))
+    old['orientation'], old['oriented'] = quaternions(random, n), random.random(n) < 0.6
+    old['size'][0] = 0.0
+    old['observations'], old['last_seen_ns'] = random.integers(1, 9, n), random.integers(1, 9, n)
+    old['labels'], old['label'] = random.integers(-1, 3, (n, 4)), random.integers(0, 3, n)
+    old['masses'] = random.uniform(0, 3, (n, 4))
+    size = random.uniform(0, 1, (n, 3))
+    size[1] = 0.0
+    evidence = SimpleNamespace(
+        center=random.normal(size=(n, 3)), size=size, extent=(size > 0).any(axis=1),
+        orientation=quaternions(random, n), oriented=random.random(n) < 0.7,
+        score=random.random(n),
+    )  # fmt: skip
+    return old, evidence, random.permutation(n)
+
+
+@given(SEEDS)
+def test_compiled_and_interpreted_agree_to_the_last_bit(seed: int) -> None:
+    found = []
+    for module in (blending, SOURCE):
+        old, evidence, matched = sightings(seed)
+        weight, speaks = np.empty(len(old)), np.empty(len(old), np.uint8)
+        module.weigh(old, matched, evidence.score, 5, 0.2, 0.3, weight, speaks)
+        module.blend_boxes(old, matched, evidence, weight, speaks)
+        unknown = np.empty(len(old), np.uint8)
+        module.add_labels(
+            old, matched, np.arange(len(old), dtype=np.int32), evidence.score, unknown
+        )
+        module.choose_labels(old, 1.2)
+        look = SimpleNamespace(seq=3, stamp_ns=5, position=np.ones(3), axis=np.ones(3))
+        module.count_sighting(old, matched, evidence.score, 0.5, look, speaks)
+        module.confirm(old, old['last_seen_ns'].copy(), 5, 2, 1)
+        found.append((old.tobytes(), weight.tobytes(), speaks.tobytes(), unknown.tobytes()))
+    assert found[0] == found[1]
+
+
+@given(SEEDS)
+def test_a_box_moves_by_the_share_of_the_sighting(seed: int) -> None:
+    old, evidence, matched = sightings(seed)
+    before = old.copy()
+    weight, speaks = np.linspace(0.2, 1, len(old)), np.ones(len(old), np.uint8)
+    speaks[0] = 0
+    blending.blend_boxes(old, matched, evidence, weight, speaks)
+    w = np.where(speaks, weight, 0.0)[:, None]
+    expected = before['center'] + w * (evidence.center[matched] - before['center'])
+    assert old['center'] == pytest.approx(expected)
+    assert (old['hull_center'] == old['center']).all()
+    assert (old['half'] == boxes.hull_half(old['size'], old['orientation'])).all()
+    assert np.linalg.norm(old['orientation'], axis=1) == pytest.approx(1.0)
+    assert (old[0]['size'] == before[0]['size']).all()
+    for r, i in enumerate(matched.tolist()):
+        seen = evidence.size[i]
+        if not evidence.extent[i] or not speaks[r]:
+            assert (old['size'][r] == before['size'][r]).all()
+        elif not before['size'][r].any():
+            assert old['size'][r] == pytest.approx(seen)  # whatever its share
+        if evidence.oriented[i] and speaks[r] and not before['oriented'][r]:
+            turn = abs(float(old['orientation'][r] @ evidence.orientation[i]))
+            assert turn == pytest.approx(1.0)
+
+
+@BOTH
+def test_a_late_or_doubtful_sighting_may_not_rewrite(module) -> None:
+    old = np.zeros(3, OBJECT)
+    old['observations'], old['last_seen_ns'] = [1, 9, 1], [10, 10, 11]
+    weight, speaks = np.empty(3), np.empty(3, np.uint8)
+    module.weigh(old, np.array([0, 1, 2]), np.array([0.3, 0.29, 0.9]), 10, 0.2, 0.3, weight, speaks)
+    assert weight.tolist() == [0.5, 0.2, 0.5]
+    assert speaks.tolist() == [1, 0, 0]
+
+
+@BOTH
+def test_the_first_features_and_those_that_move_it_are_kept(module) -> None:
+    old = np.zeros(5, OBJECT)
+    old['observations'] = [4, 5, 5, 5, 4]
+    old['has_feature'] = [True, True, True, False, True]
+    cosine = np.array([1.0, 1.0, 0.0, np.nan, 1.0])
+    kept, has = np.zeros(5, np.uint8), np.array([1, 1, 1, 1, 0], np.uint8)
+    ones = np.ones(5, np.uint8)
+    module.keep_features(old, np.arange(5), has, cosine, np.full(5, 0.2), ones, 5, 0.02, kept)
+    moved = 1 - 0.8 / math.sqrt(0.64 + 0.04)
+    assert moved > 0.02
+    assert kept.tolist() == [1, 0, 1, 1, 0]
+
+
+@BOTH
+@pytest.mark.parametrize(('place', 'value'), [
+    (0, -0.1), (0, 1.1), (0, math.nan), (3, math.inf), (5, -1e-9), (8, math.nan), (10, -math.inf),
+])  # fmt: skip
+def test_a_number_that_cannot_be_is_noticed(module, place: int, value: float) -> None:
+    numbers = np.tile([0.5, -1, 2, 3, 1, 0, 1, 0, 0, 0, -1.0], (3, 1))
+    assert module.are_sound(numbers)
+    assert module.are_sound(numbers[:0])
+    numbers[1, place] = value
+    assert not module.are_sound(numbers)
+
+
+@BOTH
+def test_orientations_get_unit_norm_and_zeros_are_none(module) -> None:
+    numbers = np.zeros((4, 11))
+    numbers[:, 7:] = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 3e200, 4e200], [0, 0, 1e-200, 0]]
+    numbers[:, 4:7] = 2, 4, 6
+    center, size, half = np.empty((3, 4, 3))
+    orientation, oriented = np.empty((4, 4)), np.empty(4, np.uint8)
+    order = np.array([3, 0, 1, 2])
+    module.spread_out(numbers, order, center, size, half, orientation, oriented)
+    assert oriented.tolist() == [1, 0, 1, 1]
+    assert orientation == pytest.approx(
+        np.array([[0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0.6, 0.8]])
+    )
+    assert half[1].tolist() == [1, 2, 3]
+    assert half == pytest.approx(boxes.hull_half(size, orientation))
+
+
+@BOTH
+def test_looks_tell_something_new_by_time_place_or_direction(module) -> None:
+    look_ns = np.array([0, 95, 100, 100, 100])
+    position = np.array([[0, 0, 0]] * 2 + [[0.4, 0, 0], [0, 0, 0], [np.nan] * 3], dtype=float)
+    axis = np.array([[0, 0, 1.0]] * 3 + [[1.0, 0, 0], [np.nan] * 3])
+    result = np.empty(5, np.uint8)
+    module.independent(
+        look_ns, position, axis, 100, np.zeros(3), np.array([0, 0, 1.0]), 50.0, 0.3,
+        math.cos(math.radians(15)), result,
+    )  # fmt: skip
+    assert result.tolist() == [1, 0, 1, 1, 0]
+
+
+@BOTH
+def test_a_version_is_due_when_centre_or_size_moved_along_an_axis(module) -> None:
+    old = np.zeros(4, OBJECT)
+    old['center'][1] = 0, 0.1, 0
+    old['size'][2] = 0, 0, 0.1
+    old['center'][3] = 0.09, 0.09, 0.09
+    moved = np.empty(4, np.uint8)
+    module.moved_from_version(old, 0.1, moved)
+    assert moved.tolist() == [0, 1, 1, 0]
+
+
+@BOTH
+def test_a_label_stays_until_it_is_beaten_by_the_margin(module) -> None:
+    old = np.zeros(3, OBJECT)
+    old['labels'] = [[1, 2, -1, -1]] * 3
+    old['label'] = 1
+    old['masses'][:, 0], old['masses'][:, 1] = 1.0, [1.2, 1.21, 0.5]
+    module.choose_labels(old, 1.2)
+    assert old['label'].tolist() == [1, 2, 1]
