@@ -13,6 +13,8 @@ import numpy as np
 from memory_node import checks
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import InvalidValueError
+from memory_node.fusion import motion
+from memory_node.fusion.motion import Reunion
 from memory_node.model import (
     Change,
     Event,
@@ -52,7 +54,7 @@ class Asking(OpenStore):
         with self._opened() as session:
             engine = session.engine
             return recall.answer(recall.checked(query, engine.world), engine.world, engine.index,
-                                 session.database)  # fmt: skip
+                                 session.database, session.newest_ns)  # fmt: skip
 
     def objects(self) -> list[MemoryObject]:
         """All objects that have not ended, by id."""
@@ -85,6 +87,15 @@ class Asking(OpenStore):
             about = set(world.records['id'][rows].tolist()) if relations else set()
             told = stated.relations_of(self._database, about, session.redirects)
             return Page(world, rows, total, session.seq, session.newest_ns, told)
+
+    def maybe_same(self) -> list[Reunion]:
+        """Pairs of an object and a later one that may be the same thing elsewhere.
+
+        None of them is settled: the place of the first was not seen empty since, or the second was
+        seen but once. Together they are the likeliest, each object being in one pair at most.
+        """
+        with self._opened() as session:
+            return motion.hypotheses(session.engine.world, session.newest_ns, self.config)
 
     def named(self, text: str) -> list[int]:
         """Ids of the live objects whose label a text names, ascending."""

@@ -134,6 +134,20 @@ def _check(config: Any) -> None:
         object.__setattr__(config, row.name, row.checked(getattr(config, row.name)))
 
 
+def _check_rates(text: str) -> None:
+    """Refuse what is not the name of a sensor and two chances, the first one larger."""
+    try:
+        _, detect, false = text.split()
+        if 0 < float(false) < float(detect) <= 1:
+            return
+    except ValueError:
+        pass
+    raise InvalidValueError(
+        f'detector_rates: got {text!r}, expected the name of a sensor, P(detect) and a smaller '
+        'P(false alarm), for example head_camera 0.9 0.01'
+    )
+
+
 @dataclass(frozen=True)
 class Config:
     """What the core decides by. Raises InvalidValueError for a value out of its range.
@@ -268,6 +282,64 @@ class Config:
         low=0.0,
         high=2.0,
     )
+    labels_file: str = tunable(
+        '',
+        'YAML file with what is known of classes: half-life, mobility, size; ~ is expanded. Empty: '
+        'the one of the package, data/labels.yaml.',
+    )
+    presence: bool = tunable(
+        True, 'What should have been seen and was not becomes doubtful, then absent.'
+    )
+    motion: bool = tunable(True, 'A thing that is found elsewhere keeps its identity: MOVED.')
+    moved_distance_m: float = tunable(
+        0.05, 'A shorter way is none: the place was not known better.', unit='m', low=0.0, high=10.0
+    )
+    same_probability: float = tunable(
+        0.6, 'What is found elsewhere is what was lost if that is as probable.', low=0.0, high=1.0
+    )
+    novelty: float = tunable(
+        0.02,
+        'How often what is found is new, beside how often it is a thing of its label that left.',
+        low=0.0,
+        high=1.0,
+    )
+    same_cosine: float = tunable(
+        0.8, 'Features less alike than this are of two things.', low=0.0, high=1.0
+    )
+    detect_probability: float = tunable(
+        0.9, 'Chance that a detector shows what it could see.', low=0.5, high=1.0
+    )
+    false_probability: float = tunable(
+        0.01, 'Chance that a detector shows a thing where it is no more.', low=1e-6, high=0.4
+    )
+    detector_rates: tuple[str, ...] = tunable(
+        (), 'Both chances for some sensors, for example head_camera 0.95 0.001.'
+    )
+    visible_share: float = tunable(
+        0.5, 'Without depth, chance that nothing hides what is in view.', low=0.01, high=1.0
+    )
+    through_if_there: float = tunable(
+        0.05, 'Chance that depth sees through a thing that is there.', low=1e-6, high=0.4
+    )
+    through_if_gone: float = tunable(
+        0.9, 'Chance that depth sees through where a thing is no more.', low=0.5, high=1.0
+    )
+    depth_tolerance_m: float = tunable(
+        0.03, 'Depth that differs by less shows the thing itself.', unit='m', low=0.0, high=1.0
+    )
+    localization_limit_m: float = tunable(
+        0.25,
+        'A view whose localisation is worse, by its covariance, says nothing of what it misses.',
+        unit='m',
+        low=0.0,
+        high=100.0,
+    )
+    absent_presence: float = tunable(
+        0.15, 'An object is absent when its presence is below.', low=0.001, high=1.0
+    )
+    absent_misses: int = tunable(
+        2, 'Independent looks that must have missed it for that.', low=2, high=100
+    )
     antonyms: tuple[str, ...] = tunable(
         ('open closed', 'on off', 'full empty', 'left right'),
         'Pairs of words; things whose labels differ only by such a pair are never one.',
@@ -329,6 +401,8 @@ class Config:
                 f'geometry_weight, iou_weight, feature_weight, label_weight: got {weights}, '
                 f'which sum to {sum(weights):g}, expected a sum of 1'
             )
+        for text in self.detector_rates:
+            _check_rates(text)
         for pair in self.antonyms:
             if len(set(pair.casefold().split())) != 2 or len(pair.split()) != 2:
                 raise InvalidValueError(

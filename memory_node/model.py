@@ -13,9 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from memory_node.decay import presence_at
 
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -37,6 +40,9 @@ class State(_Word):
 
     TENTATIVE = 'tentative'
     CONFIRMED = 'confirmed'
+    DOUBTFUL = 'doubtful'
+    ABSENT = 'absent'
+    HELD = 'held'
     FORGOTTEN = 'forgotten'
     MERGED = 'merged'
 
@@ -46,6 +52,7 @@ class VerdictKind(_Word):
 
     CREATED = 'created'
     MERGED = 'merged'
+    RELOCATED = 'relocated'
     REJECTED = 'rejected'
 
 
@@ -56,7 +63,12 @@ class ChangeKind(_Word):
     CREATED = 'CREATED'
     CONFIRMED = 'CONFIRMED'
     UPDATED = 'UPDATED'
+    MOVED = 'MOVED'
     RELABELLED = 'RELABELLED'
+    DOUBTFUL = 'DOUBTFUL'
+    ABSENT = 'ABSENT'
+    RETURNED = 'RETURNED'
+    HELD = 'HELD'
     MERGED = 'MERGED'
     SPLIT = 'SPLIT'
     FORGOTTEN = 'FORGOTTEN'
@@ -74,6 +86,22 @@ class Aspect(_Word):
     POSE = 'pose'
     SIZE = 'size'
     PRESENCE = 'presence'
+
+
+class Check(_Word):
+    """What the last look at the place of an object said.
+
+    At its range with nothing detected, cut by the border of the image, or with the sensor within
+    its box there is no evidence. Looks that do not have it in view are none.
+    """
+
+    SEEN = 'seen'
+    SEEN_THROUGH = 'seen_through'
+    MISSED = 'missed'
+    OCCLUDED = 'occluded'
+    OUT_OF_RANGE = 'out_of_range'
+    NO_EVIDENCE = 'no_evidence'
+    NEVER = ''
 
 
 class RelationKind(_Word):
@@ -186,7 +214,7 @@ class Verdict:
     """What one detection was taken to mean.
 
     Attributes:
-        kind: created, merged or rejected.
+        kind: created, merged, relocated or rejected.
         object_id: object it went to; None when rejected.
         reason: why it was rejected; empty otherwise.
         terms: total and each term that existed, 0 to 1 (CH-15); empty for a malformed detection.
@@ -229,6 +257,19 @@ NO_PINS: Mapping[Aspect, Pin] = {}
 
 
 @dataclass(frozen=True)
+class Standing:
+    """Whether an object is still in its place, as of the last evidence.
+
+    Attributes:
+        odds: presence / absence as of stamp_ns. half_life_s: of its class; see `decay`.
+    """
+
+    odds: float
+    stamp_ns: int
+    half_life_s: float
+
+
+@dataclass(frozen=True)
 class MemoryObject:
     """The belief that one physical thing exists.
 
@@ -238,6 +279,8 @@ class MemoryObject:
         first_seen_ns, last_seen_ns: stamps of its first and last sighting; of one that was stated
             and not seen yet, when it was said.
         pins: what of it is a person's word; label, pose and size are then as that says.
+        last_checked_ns: stamp of the last view that said something of its place; last_check: what.
+        standing: what `presence` is computed from.
     """
 
     id: int
@@ -253,6 +296,9 @@ class MemoryObject:
     last_seen_ns: int
     map_id: str = ''
     pins: Mapping[Aspect, Pin] = field(default_factory=dict)
+    last_checked_ns: int = 0
+    last_check: Check = Check.NEVER
+    standing: Standing = Standing(0.0, 0, 1.0)
 
     @property
     def stated(self) -> bool:
@@ -263,6 +309,13 @@ class MemoryObject:
     def conflicts(self) -> tuple[Aspect, ...]:
         """The aspects in which what was seen differs from what a person said."""
         return tuple(aspect for aspect, pin in self.pins.items() if pin.conflict)
+
+    def presence(self, at_ns: int) -> float:
+        """Probability that it is in its place at a time; what a person stated is certain."""
+        if self.stated:
+            return 1.0
+        known = self.standing
+        return presence_at(known.odds, (at_ns - known.stamp_ns) / 1e9, known.half_life_s)
 
 
 @dataclass(frozen=True)
@@ -367,6 +420,21 @@ class Change:
     after: Mapping[str, object] = field(default_factory=dict)
     object: MemoryObject | None = None
 
+    @property
+    def from_m(self) -> Triple | None:
+        """Of a MOVED line: where it lay."""
+        return _place_in(self.before) if self.kind is ChangeKind.MOVED else None
+
+    @property
+    def to_m(self) -> Triple | None:
+        """Of a MOVED line: where it was found."""
+        return _place_in(self.after) if self.kind is ChangeKind.MOVED else None
+
+
+def _place_in(said: Mapping[str, Any]) -> Triple:
+    x, y, z = said['center_m']
+    return x, y, z
+
 
 @dataclass(frozen=True)
 class Commit:
@@ -470,11 +538,12 @@ class Query:
         labels: only objects with one of these labels (whatever their case).
         feature: (D,) appearance embedding; only objects that have one of its kind.
         near_m: only within radius_m of this point.
-        states: only objects in these states; empty: tentative and confirmed.
+        states: only objects in these states; empty: all but absent.
         seen_since_ns: only last seen at this time or later. unseen_since_ns: only last seen before.
         new_since_ns: only first seen at this time or later.
         moved_m: only objects now at least this far from where they were first seen.
         min_score: only hits with at least this score.
+        min_presence: only objects still there with at least this probability, at at_ns.
         order: by relevance, last seen first, or by salience (CH-38).
         limit: largest number of hits, 1 to 1000.
         at_ns: the time the answer is about; None: the newest committed stamp.
@@ -491,6 +560,7 @@ class Query:
     new_since_ns: int = 0
     moved_m: float = 0.0
     min_score: float = 0.0
+    min_presence: float = 0.0
     order: str = Order.RELEVANCE
     limit: int = 10
     at_ns: int | None = None
@@ -498,11 +568,17 @@ class Query:
 
 @dataclass(frozen=True)
 class Hit:
-    """One answer: score 0 to 1, and the terms it is made of."""
+    """One answer.
+
+    Attributes:
+        score: 0 to 1. terms: what it is made of.
+        presence: probability that the object is in its place, at the time asked about.
+    """
 
     object: MemoryObject
     score: float
     terms: Mapping[str, float] = field(default_factory=dict)
+    presence: float = 1.0
 
 
 class Hits(tuple[Hit, ...]):

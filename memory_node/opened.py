@@ -26,6 +26,7 @@ from memory_node.locking import FairLock
 from memory_node.model import MemoryObject
 from memory_node.store import identity, objects, purge
 from memory_node.store.database import BUSY_TIMEOUT_MS, Database
+from memory_node.store.rebuild import upgrade
 from memory_node.store.session import Session
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class OpenStore:
         self._database = database
         self._closed = False
         self._session = Session(database, config)
-        self._ignored = folded(config.ignored_labels)
+        self._ignored = self._left_out()
         self._consolidated: tuple[int, int, Config | None] = (0, 0, None)
         self._finish_purge()
 
@@ -81,6 +82,7 @@ class OpenStore:
         database = Database(path, config.durability, readonly, recover)
         try:
             try:
+                upgrade(database, config)
                 return cls(database, config)
             except DamagedStoreError:
                 if not recover or readonly:
@@ -186,6 +188,10 @@ class OpenStore:
                 self._retry.wait(RETRY_S)
         raise AssertionError('unreachable')
 
+    def _left_out(self) -> frozenset[str]:
+        """Labels, case-folded, that are refused."""
+        return folded(self.config.ignored_labels) | self._session.classes.left_out()
+
     def _object(self, object_id: int) -> MemoryObject:
         """The object that an id stands for now; of one that was merged, what it became."""
         world = self._session.engine.world
@@ -195,7 +201,9 @@ class OpenStore:
         row = world.row_of(number) if valid else None
         if row is not None:
             return world.view(row)
-        found = objects.read_object(self._database, number) if valid else None
+        found = (
+            objects.read_object(self._database, number, self._session.classes) if valid else None
+        )
         if found is None:
             last = self._session.engine.last_object_id
             raise UnknownObjectError(f'no object has the id {object_id!r}; ids go from 1 to {last}')

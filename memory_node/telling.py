@@ -8,18 +8,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 
-import apsw
 import numpy as np
 
 from memory_node import checks
 from memory_node.config import Config, tunables
 from memory_node.errors import InvalidValueError
+from memory_node.fusion import motion
 from memory_node.fusion.engine import Plan
-from memory_node.fusion.intake import usable_view, view_problem
+from memory_node.fusion.intake import usable_view, view_faults, view_problem
 from memory_node.fusion.verdicts import numbered_changes, verdicts_of
 from memory_node.model import Change, Commit, Verdict, VerdictKind, View
-from memory_node.opened import OpenStore, folded
-from memory_node.store import edits, log
+from memory_node.opened import OpenStore
+from memory_node.store import edits, identity, log
 from memory_node.store.edits import Asked, Edit
 from memory_node.store.rebuild import rebuild
 
@@ -56,12 +56,15 @@ class Telling(OpenStore):
             self.refusals[problem] += max(1, len(view.detections))
             refused = [Verdict(VerdictKind.REJECTED, None, problem)] * len(view.detections)
             return Commit(tuple(refused), (), session.seq + 1, session.seq, problem)
-        return self._commit_view(usable_view(view), int(given))
+        faults = view_faults(view)
+        self.refusals.update(faults)
+        return self._commit_view(usable_view(view, faults), int(given))
 
     def _commit_view(self, view: View, recorded: int) -> Commit:
         """Judge a view that is fit for it, and put it on disk."""
         session = self._session
-        begun = False
+        begun = applied = False
+        found: list[Change] = []
         try:
             with self._database.transaction() as connection:
                 begun = True
@@ -71,14 +74,22 @@ class Telling(OpenStore):
                 changes = numbered_changes(plan, session.engine.world, recorded)
                 session.write(plan, view, recorded, changes)
                 restored = self._restorations(plan, len(changes), recorded)
-                _write_edits(connection, restored)
+                edits.write_all(connection, restored)
+                if motion.may_reunite(plan.updates, session.engine.world, session.config):
+                    applied = True
+                    session.engine.apply(plan, view.sensor)
+                    changes += edits.apply_all(restored)
+                    asked = self._asked_by(plan, len(changes), recorded)
+                    found = identity.reunite_all(connection, session, plan, asked, session.config)
+                    changes += found
         except BaseException:
             if begun:
-                session.undone()
+                session.undone(applied)
             raise
-        session.engine.apply(plan, view.sensor)
-        changes += _apply_edits(restored)
-        session.done(plan, session.seq + 1 + len(changes))
+        if not applied:
+            session.engine.apply(plan, view.sensor)
+            changes += edits.apply_all(restored)
+        session.done(plan, session.seq + 1 + len(changes), settled=bool(found))
         self.refusals.update(plan.refused.values())
         verdicts = verdicts_of(len(view.detections), plan)
         return Commit(verdicts, tuple(changes), plan.look.seq, session.seq)
@@ -86,9 +97,13 @@ class Telling(OpenStore):
     def _restorations(self, plan: Plan, changes: int, recorded_ns: int) -> list[Edit]:
         if not plan.cleared:
             return []
-        look = plan.look
-        first = Asked(look.seq + 1 + changes, look.stamp_ns, recorded_ns, log.PERCEPTION)
+        first = self._asked_by(plan, changes, recorded_ns)
         return edits.restorations(self._session, plan.cleared, first)
+
+    def _asked_by(self, plan: Plan, changes: int, recorded_ns: int) -> Asked:
+        """What a view asks for by itself, after so many changes."""
+        look = plan.look
+        return Asked(look.seq + 1 + changes, look.stamp_ns, recorded_ns, log.PERCEPTION)
 
     def forget(
         self,
@@ -297,12 +312,12 @@ class Telling(OpenStore):
                 if prepared:
                     with self._database.transaction() as connection:
                         session.settle(connection)
-                        _write_edits(connection, prepared)
+                        edits.write_all(connection, prepared)
                     session.settled()
             except BaseException:
                 session.forget_new_labels()
                 raise
-            changes = _apply_edits(prepared)
+            changes = edits.apply_all(prepared)
             session.advance(last)
             return Commit((), tuple(changes), asked.seq, last)
 
@@ -318,7 +333,7 @@ class Telling(OpenStore):
             fixed = [row.name for row in tunables(Config) if row.read_only]
             kept = {name: getattr(self.config, name) for name in fixed}
             self._session.use(dataclasses.replace(config, **kept))
-            self._ignored = folded(config.ignored_labels)
+            self._ignored = self._left_out()
 
         self._patiently(use, wait)
 
@@ -329,15 +344,3 @@ class Telling(OpenStore):
             StoreError: the log contradicts itself; nothing was changed.
         """
         self._patiently(lambda: rebuild(self._session))
-
-
-def _write_edits(connection: apsw.Connection, prepared: list[Edit]) -> None:
-    log.write_lines(connection, [edit.change for edit in prepared])
-    for edit in prepared:
-        edit.write(connection)
-
-
-def _apply_edits(prepared: list[Edit]) -> list[Change]:
-    for edit in prepared:
-        edit.apply()
-    return [edit.change for edit in prepared]

@@ -37,7 +37,8 @@ from memory_node.errors import (
     StoreError,
     UnknownObjectError,
 )
-from memory_node.model import ChangeKind, State, VerdictKind
+from memory_node.fusion.presence import BIRTH_ODDS
+from memory_node.model import ChangeKind, Check, Standing, State, VerdictKind
 from memory_node.store import checkpoint, kept_out, log, objects
 
 NAN, INF = float('nan'), float('inf')
@@ -113,6 +114,8 @@ def test_an_object_has_what_was_promised(memory: SpatialMemory) -> None:
             center_m=(1.0, 2.0, 3.0), orientation_xyzw=(0.0, 0.0, 0.0, 1.0),
             size_m=(0.1, 0.2, 0.3), confidence=0.8, observations=1,
             first_seen_ns=1000 * SECOND, last_seen_ns=1000 * SECOND, map_id='A',
+            last_checked_ns=1000 * SECOND, last_check=Check.SEEN,
+            standing=Standing(BIRTH_ODDS, 1000 * SECOND, 48 * 3600.0),
         )
     ]  # fmt: skip
     assert memory.objects()[0].state == 'tentative'
@@ -383,11 +386,11 @@ def test_c19_both_labels_find_it_while_both_hold_a_fifth(memory: SpatialMemory) 
 @pytest.mark.parametrize('cut', [None, 30])
 def test_a_thing_that_drifts_is_found_where_it_is(path: str, cut: int | None) -> None:
     """Its place in the index follows, a little at a time, for 3 m; also from an index read anew."""
-    memory = SpatialMemory.open(path)
+    memory = SpatialMemory.open(path, Config(motion=False))
     for k in range(61):
         if k == cut:
             memory.close()
-            memory = SpatialMemory.open(path)
+            memory = SpatialMemory.open(path, Config(motion=False))
         cart = seen('cart', (0.05 * k, 0, 0), size_m=(1, 1, 1), feature=[1.0, 0.0])
         [verdict] = memory.observe(view(1000 + k / 10, cart)).verdicts
         assert verdict.object_id == 1

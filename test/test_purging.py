@@ -254,7 +254,7 @@ def test_purging_a_person(path: str, memory: SpatialMemory) -> None:
     live(memory, 4, seen('mug', (3.0, 0.0, 1.0)))
     memory.set_property(mug, 'owner', 'me', actor='Anna Bell')
     memory.correct_label(mug, 'my mug', 'it is mine', actor='Anna Bell')
-    memory.state_object('safe', (7.0, 0.0, 1.0), actor='Anna Bell')
+    memory.state_object('strongbox', (7.0, 0.0, 1.0), actor='Anna Bell')
     memory.confirm(mug, 0.9, 'as anna bell told me', 'Bob')
     memory.correct_size(mug, (0.2, 0.2, 0.2), 'Anna Bell measured it', 'Bob')
     memory.record_event('visit', {'of': 'Anna Bell'})
@@ -266,7 +266,7 @@ def test_purging_a_person(path: str, memory: SpatialMemory) -> None:
     assert list(memory.object(mug).pins) == [Aspect.SIZE]
     assert memory.events() == []
     content = raw(path)
-    for secret in (b'Anna Bell', b'anna bell', b'pill box', b'my mug', b'it is mine', b'safe'):
+    for secret in (b'Anna Bell', b'anna bell', b'pill box', b'my mug', b'it is mine', b'strongbox'):
         assert secret not in content
     assert memory.object(mug).confidence == 0.9
 

@@ -21,11 +21,14 @@ from memory_node.fusion.doubles import doubles
 from memory_node.fusion.intake import Evidence, Intake, take_in
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, look_of
+from memory_node.fusion.motion import noted_shifts, sigma_of
 from memory_node.fusion.noise import believed, learned
+from memory_node.fusion.presence import PRESENCE_KINDS, keep_apart, missing, supported
 from memory_node.fusion.rejections import Rejection, Rejections
 from memory_node.fusion.shift import Shift, located_in, no_shift
 from memory_node.fusion.tombstones import Tombstone, Tombstones
-from memory_node.fusion.update import Update, apply_update, plan_update
+from memory_node.fusion.update import Update, apply_update
+from memory_node.fusion.visibility import NO_SIGHTS, Sights, sights_of
 from memory_node.fusion.world import World
 from memory_node.model import VerdictKind, View
 from memory_node.scene.boxes import Bools
@@ -51,6 +54,7 @@ class Plan:
         cleared: tombstones that this view's evidence clears.
         refused: place in the view → reason, for what is malformed.
         applied: whether `apply` has happened already (profile chronotope).
+        sights: what counts of what the view says of objects that it does not show.
     """
 
     look: Look
@@ -67,6 +71,7 @@ class Plan:
     noise_m: float | None = None
     refused: dict[int, str] = field(default_factory=dict)
     applied: bool = False
+    sights: Sights = NO_SIGHTS
 
     @property
     def featured(self) -> list[int]:
@@ -127,7 +132,7 @@ class Engine:
         map_number = self.world.map_number(view.map_id)
         look = look_of(seq, int(view.stamp_ns), view.sensor_pose, map_number)
         if config.profile == CHRONOTOPE:
-            return self._plan_in_turn(intake, label, look, config)
+            return self._plan_in_turn(intake, label, look, config, view.sensor)
         located = located_in(
             evidence.less_sure_by(view.localization_cov), label, look, self.world, self.index,
             self.shift, config,
@@ -140,13 +145,29 @@ class Engine:
                 evidence = evidence.noisier(sigma_m, noise_m)
                 pairs = find_pairs(evidence, label, map_number, self.world, self.index, config)
         judgement, stones = self._judge(evidence, label, look, pairs, config)
-        update = plan_update(
-            evidence, label, judgement, look, self.world, self.last_object_id + 1, config
-        )
+        update = supported(
+            evidence, label, judgement, look, self.world, self.last_object_id + 1, view.sensor,
+            config,
+        )  # fmt: skip
+        update = noted_shifts(
+            update, evidence, judgement,
+            sigma_of(evidence.cov, noise_m or config.position_sigma_m, view.localization_cov),
+            look, self.world, config,
+        )  # fmt: skip
+        updates, sights = [update], NO_SIGHTS
+        if config.presence and view.field_of_view is not None:
+            found = sights_of(
+                view, located.shift.vector, update.rows, self.world, self.index, map_number, config
+            )
+            missed = missing(found, look, self.world, config)
+            sights = missed.sights
+            if missed.update is not None:
+                updates.append(missed.update)
         intake = Intake(evidence, intake.refused)
         return self._plan(
-            intake, label, judgement, stones, [update], look, config, located.shift, noise_m
-        )
+            intake, label, judgement, stones, updates, look, config, located.shift, noise_m,
+            sights=sights,
+        )  # fmt: skip
 
     def apply(self, plan: Plan, sensor: str = '') -> None:
         """Make a plan so."""
@@ -170,6 +191,8 @@ class Engine:
         )
         barred = np.array([stone is not None for stone in stones], dtype=bool)
         twin = None
+        if config.profile != CHRONOTOPE:
+            keep_apart(pairs, self.world)
         if config.fold_duplicates and config.profile != CHRONOTOPE:
             twin = doubles(evidence, label, config.fold_iou)
         return judge(evidence, pairs, barred, config, twin), stones
@@ -178,6 +201,7 @@ class Engine:
         self, intake: Intake, label: Ints, judgement: Judgement,
         stones: list[Tombstone | None], updates: list[Update], look: Look, config: Config,
         shift: Shift, noise_m: float | None = None, applied: bool = False,
+        sights: Sights = NO_SIGHTS,
     ) -> Plan:  # fmt: skip
         evidence = intake.evidence
         barred = barred_stones(evidence, judgement, stones, look, config)
@@ -203,9 +227,12 @@ class Engine:
             noise_m=noise_m,
             refused=intake.refused,
             applied=applied,
+            sights=sights,
         )
 
-    def _plan_in_turn(self, intake: Intake, label: Ints, look: Look, config: Config) -> Plan:
+    def _plan_in_turn(
+        self, intake: Intake, label: Ints, look: Look, config: Config, sensor: str
+    ) -> Plan:
         """Chronotope judges one detection after the other, in the order in which they came."""
         evidence = intake.evidence
         n = len(evidence)
@@ -217,9 +244,10 @@ class Engine:
             some = label[k : k + 1]
             pairs = find_pairs(one, some, look.map_number, self.world, self.index, config)
             judgement, stone = self._judge(one, some, look, pairs, config)
-            update = plan_update(
-                one, label[k : k + 1], judgement, look, self.world, self.last_object_id + 1, config
-            )
+            update = supported(
+                one, some, judgement, look, self.world, self.last_object_id + 1, sensor,
+                config,
+            )  # fmt: skip
             self.apply_update(update)
             updates.append(update.moved_to(k, n))
             parts[k], stones[k] = judgement, stone[0]
@@ -235,6 +263,9 @@ class Engine:
         self.index.update(rows[:count])
         self.index.add(rows[count:])
         self.last_object_id += len(rows) - count
+        turned = [draft.place for draft in update.changes if draft.kind in PRESENCE_KINDS]
+        if turned:
+            self.world.note_lost(rows[turned])
 
 
 def barred_stones(
@@ -277,5 +308,6 @@ def object_ids_of(judgement: Judgement, updates: list[Update]) -> list[int | Non
 def _kept(count: int, updates: list[Update]) -> Bools:
     kept = np.zeros(count, bool)
     for update in updates:
-        kept |= update.kept
+        if len(update.kept):
+            kept |= update.kept
     return kept

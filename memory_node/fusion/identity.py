@@ -82,6 +82,7 @@ def merged(kept: Belief, other: Belief, world: World) -> Belief:
         record[name] = a[name] + b[name]
     record['first_seen_ns'] = np.minimum(a['first_seen_ns'], b['first_seen_ns'])
     record['last_seen_ns'] = np.maximum(a['last_seen_ns'], b['last_seen_ns'])
+    _take_newer_standing(record, a, b)
     if b['look_ns'][0] > a['look_ns'][0]:
         for name in ('look_seq', 'look_ns', 'look_position', 'look_axis'):
             record[name] = b[name]
@@ -93,6 +94,15 @@ def merged(kept: Belief, other: Belief, world: World) -> Belief:
     more = _put_labels(record, total, world)
     feature = _mean_feature(kept.feature, other.feature, share)
     return finished(Belief(record, more, feature))
+
+
+def _take_newer_standing(record: Records, a: Records, b: Records) -> None:
+    """Whether it is still there: what the one that was seen last says."""
+    if b['last_seen_ns'][0] > a['last_seen_ns'][0]:
+        for name in ('odds', 'odds_ns', 'checked_ns', 'check', 'misses', 'doubt'):
+            record[name] = b[name]
+        if a['state'][0] in (STATE_CODE[State.DOUBTFUL], STATE_CODE[State.ABSENT]):
+            record['state'] = b['state']
 
 
 def without(now: Belief, other: Belief, before: Belief, seen_ns: tuple[int, int],
@@ -127,6 +137,8 @@ def finished(belief: Belief) -> Belief:
     record = belief.record
     record['has_feature'] = belief.feature is not None
     record['version_center'], record['version_size'] = record['center'], record['size']
+    record['rest'], record['rest_count'] = record['center'], record['observations']
+    record['fresh'], record['fresh_count'] = 0.0, 0
     return belief
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from memory_node.config import Config
 from memory_node.fusion import blending
+from memory_node.fusion.depth import depth_problem
 from memory_node.fusion.features import unit_rows
 from memory_node.fusion.world import Features
 from memory_node.model import UNKNOWN_LABEL, Detection, FieldOfView, Floats, View
@@ -27,7 +28,7 @@ REASONS = {
     'bad_score': 'the score is not from 0 to 1',
     'bad_size': 'a side of the box is negative',
     'no_label': 'the label is empty and there is no feature',
-    'ignored': 'the label is one of ignored_labels',
+    'ignored': 'the label is one of ignored_labels, or of what labels_file says to leave out',
     'no_feature': 'profile chronotope cannot judge a detection without a feature',
     'feature_space': 'the feature is of another embedding model than this memory uses',
     'feature_dim': 'the feature has another length than the features of this store',
@@ -42,6 +43,15 @@ VIEW_REASONS = {
     'bad_pose': 'the sensor pose is not finite, or its quaternion has no unit norm',
 }
 """Why a whole view is refused. It is counted, and not stored."""
+
+VIEW_FAULTS = {
+    'bad_field_of_view': 'an angle is not above zero and up to a full turn, or a range is not',
+    'bad_localization_cov': 'the covariance of the localisation is no (6, 6) of finite numbers',
+    'bad_depth': 'the depth is no (H, W) of numbers, or the focal lengths are not above zero',
+    'depth_size': 'the depth is of another size than its intrinsics or the field of view',
+    'no_depth': 'the depth holds no measurement',
+}
+"""What of a view is left aside, and counted. What it shows is judged all the same."""
 
 CLOCKS = ('wall', 'sim')
 
@@ -164,14 +174,31 @@ def _storable(text: str) -> str:
     return text.encode('utf-8', 'replace').decode('utf-8')
 
 
-def usable_view(view: View) -> View:
-    """Return the view without a field of view or localisation covariance that cannot be one."""
+def view_faults(view: View) -> list[str]:
+    """What of a view cannot be right (see VIEW_FAULTS); its detections are judged all the same."""
     fov, cov = view.field_of_view, view.localization_cov
+    faults = []
     if fov is not None and not _is_field_of_view(fov):
+        faults.append('bad_field_of_view')
         view = dataclasses.replace(view, field_of_view=None)
     if cov is not None and not _is_square(cov, 6):
-        view = dataclasses.replace(view, localization_cov=None)
-    return view
+        faults.append('bad_localization_cov')
+    if view.depth is not None:
+        faults += filter(None, [depth_problem(view.depth, view.field_of_view)])
+    return faults
+
+
+def usable_view(view: View, faults: Sequence[str]) -> View:
+    """Return the view without what cannot be right.
+
+    Wrong depth takes the field of view along: what such a view does not show tells nothing.
+    """
+    given: dict[str, Any] = {}
+    if 'bad_localization_cov' in faults:
+        given['localization_cov'] = None
+    if set(faults) - {'bad_localization_cov'}:
+        given.update(field_of_view=None, depth=None)
+    return dataclasses.replace(view, **given) if given else view
 
 
 def _is_field_of_view(fov: FieldOfView) -> bool:

@@ -39,11 +39,16 @@ CONFIDENCE_GAIN = 0.5
 
 @dataclass(frozen=True)
 class ChangeDraft:
-    """A change without a number yet. place: in `Update.after`. before: what it replaced."""
+    """A change without a number yet.
+
+    place: in `Update.after`. before, after: what it replaced and says. reason: why.
+    """
 
     kind: ChangeKind
     place: int
     before: dict[str, object]
+    reason: str = ''
+    after: dict[str, object] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -328,7 +333,7 @@ def _changes(before: Records, after: Records, world: World, c: Config) -> list[C
     drafts: list[ChangeDraft] = []
     count = len(before)
     old = after[:count]
-    confirmed = old['state'] != before['state']
+    confirmed = (old['state'] != before['state']) & (before['state'] == TENTATIVE)
     relabelled = old['label'] != before['label']
     updated = np.empty(count, bool)
     blending.moved_from_version(old, c.version_distance_m, updated.view(np.uint8))

@@ -28,7 +28,8 @@ def numbered_changes(plan: Plan, world: World, recorded_ns: int) -> list[Change]
                 found = dataclasses.replace(found, pins=update.pins[found.id])
             changes.append(Change(
                 plan.look.seq + 1 + len(changes), draft.kind, found.id, plan.look.stamp_ns,
-                recorded_ns, before=draft.before, object=found,
+                recorded_ns, reason=draft.reason, before=draft.before, after=draft.after,
+                object=found,
             ))  # fmt: skip
     return changes
 

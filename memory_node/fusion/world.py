@@ -16,8 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from memory_node.fusion import features
+from memory_node.fusion.classes import ClassColumns, load_classes
 from memory_node.fusion.labels import LabelBook
-from memory_node.model import NO_PINS, Aspect, Floats, MemoryObject, Pin, State
+from memory_node.model import (
+    NO_PINS,
+    Aspect,
+    Check,
+    Floats,
+    MemoryObject,
+    Pin,
+    Standing,
+    State,
+)
 from memory_node.scene.boxes import Bools
 
 LABEL_SLOTS = 4
@@ -34,6 +44,10 @@ _STORED = [
     ('version_center', '<f8', 3),
     ('version_size', '<f8', 3),
     ('masses', '<f8', LABEL_SLOTS),
+    ('rest', '<f8', 3),
+    ('fresh', '<f8', 3),
+    ('odds', '<f8'),
+    ('doubt', '<f8'),
     ('id', '<i8'),
     ('observations', '<i8'),
     ('looks', '<i8'),
@@ -41,9 +55,16 @@ _STORED = [
     ('look_ns', '<i8'),
     ('first_seen_ns', '<i8'),
     ('last_seen_ns', '<i8'),
+    ('fresh_ns', '<i8'),
+    ('odds_ns', '<i8'),
+    ('checked_ns', '<i8'),
     ('labels', '<i4', LABEL_SLOTS),
     ('label', '<i4'),
+    ('rest_count', '<i4'),
+    ('fresh_count', '<i4'),
+    ('misses', '<i4'),
     ('state', 'u1'),
+    ('check', 'u1'),
     ('oriented', '?'),
 ]  # fmt: skip
 STORED = np.dtype(_STORED)
@@ -69,20 +90,33 @@ def _aligned(stored: np.dtype[Any], more: list[Any]) -> np.dtype[Any]:
 OBJECT = _aligned(STORED, [('has_feature', '?'), ('map', '<i4'), ('half', '<f8', 3)])
 """hull_center, half: of the axis-aligned hull, whose centre is `center` but for Chronotope. look_*:
 the last look that counted as independent; NaN position when the sensor pose was unknown. version_*:
-as in the last version written to the log. A record begins with STORED; what follows is computed,
-or holds for one opening only."""
+as in the last version written to the log. rest: where it lay, as the mean of rest_count sightings,
+before the fresh_count ones since fresh_ns, whose mean is fresh (`fusion.motion`). odds: of its
+presence as of odds_ns; misses: independent ones since it was last seen; doubt: the product of their
+likelihoods; check: code of the last look at it, at checked_ns (`fusion.presence`). A record begins
+with STORED; what follows is computed, or holds for one opening only."""
 
 _RAW = np.dtype((np.void, OBJECT.itemsize))
 """A record as mere bytes: numpy copies these at once, and an OBJECT number by number."""
 
 _SHOWN = (
     'id', 'label', 'state', 'center', 'orientation', 'size', 'confidence', 'observations',
-    'first_seen_ns', 'last_seen_ns', 'map',
+    'first_seen_ns', 'last_seen_ns', 'map', 'checked_ns', 'check', 'odds', 'odds_ns',
 )  # fmt: skip
 
-STATES = (State.TENTATIVE, State.CONFIRMED, State.FORGOTTEN, State.MERGED)
+STATES = (
+    State.TENTATIVE, State.CONFIRMED, State.FORGOTTEN, State.MERGED, State.DOUBTFUL, State.ABSENT,
+    State.HELD,
+)  # fmt: skip
 STATE_WORDS = tuple(state.value for state in STATES)
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
+LOST = (STATE_CODE[State.DOUBTFUL], STATE_CODE[State.ABSENT])
+
+CHECKS = (
+    Check.SEEN, Check.SEEN_THROUGH, Check.MISSED, Check.OCCLUDED, Check.OUT_OF_RANGE,
+    Check.NO_EVIDENCE, Check.NEVER,
+)  # fmt: skip
+CHECK_WORDS = tuple(check.value for check in CHECKS)
 
 Records = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
@@ -160,13 +194,17 @@ class World:
         alive: (capacity,) whether the row's object has not ended.
         more_labels: row → {label: mass} beyond the slots of the record.
         pins: object → what of it is a person's word; most have none.
+        columns: what is known of the classes of labels.
+        lost: label → rows that were doubtful or absent; some may not be any more.
         off_center: whether the centre of a hull may differ from the centre of its object.
     """
 
     def __init__(self) -> None:
         self.off_center = False
         self.labels = LabelBook()
+        self.columns = ClassColumns(load_classes())
         self.maps: list[str] = []
+        self.lost: dict[int, set[int]] = {}
         self.count = 0
         self.records: Records = np.zeros(1024, OBJECT)
         self.alive = np.zeros(1024, bool)
@@ -233,8 +271,18 @@ class World:
         """Replace the records of some rows."""
         self.records.view(_RAW)[rows] = np.ascontiguousarray(records).view(_RAW)
 
+    def note_lost(self, rows: Rows) -> None:
+        """Remember which of some rows hold objects that are doubtful or absent."""
+        states, labels = self.records['state'][rows], self.records['label'][rows]
+        for row, state, label in zip(rows.tolist(), states.tolist(), labels.tolist()):
+            if state in LOST:
+                self.lost.setdefault(label, set()).add(row)
+            elif row in self.lost.get(label, ()):
+                self.lost[label].discard(row)
+
     def end(self, row: int) -> None:
         """Take an object out of the working set."""
+        self.lost.get(int(self.records['label'][row]), set()).discard(row)
         self.alive[row] = False
         self.more_labels.pop(row, None)
         self.pins.pop(int(self.records['id'][row]), None)
@@ -277,14 +325,16 @@ class World:
             else {names[n]: m for n, m in self._heaviest(labels, held, more_labels.get(k, {}))}
             for k, (labels, held) in enumerate(slots)
         ]
-        columns = zip(masses, *(records[name].tolist() for name in _SHOWN))
+        half_lives = self.columns.half_life_s(records['label'], names).tolist()
+        columns = zip(masses, half_lives, *(records[name].tolist() for name in _SHOWN))
         return [
             MemoryObject(
                 number, names[label], held, STATES[state], tuple(center), tuple(turn), tuple(size),
                 confidence, observations, first, last, maps[map_number], pins.get(number, NO_PINS),
+                checked, CHECKS[check], Standing(odds, odds_ns, half_life_s),
             )
-            for held, number, label, state, center, turn, size, confidence, observations, first,
-            last, map_number in columns
+            for held, half_life_s, number, label, state, center, turn, size, confidence,
+            observations, first, last, map_number, checked, check, odds, odds_ns in columns
         ]  # fmt: skip
 
     def _reserve(self, count: int, ids: int) -> None:

@@ -20,6 +20,7 @@ from memory_node.model import (
     VerdictKind,
 )
 from memory_node.store import corrections, log
+from memory_node.store.audit import CLASSES
 from memory_node.store.database import Database
 from memory_node.store.session import Session
 
@@ -171,4 +172,5 @@ def _settings(database: Database, view_seq: int) -> dict[str, Any]:
         (view_seq,),
     )
     found: dict[str, Any] = json.loads(rows[0][0]) if rows else {}
+    found.pop(CLASSES, None)
     return found

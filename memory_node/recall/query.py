@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
-from memory_node import checks
+from memory_node import checks, decay
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.world import STATE_CODE, Features, Rows, World
@@ -22,6 +22,8 @@ from memory_node.store.database import Database
 _Key = Callable[[Rows], np.ndarray]
 """Gives the value by which each of some places is sorted."""
 ENDED = (State.FORGOTTEN, State.MERGED)
+THERE = [State.TENTATIVE, State.CONFIRMED, State.DOUBTFUL, State.HELD]
+"""What a query finds unless it names states: what is absent is left out (C04)."""
 SEARCHABLE_SHARE = 0.2
 """A label is found while it holds this share of the evidence mass (C19)."""
 
@@ -34,8 +36,8 @@ def checked(query: Query, world: World) -> Query:
     """
     checks.text('text', query.text)
     checks.limit(query.limit)
-    for name in ('radius_m', 'moved_m', 'min_score', 'seen_since_ns', 'unseen_since_ns',
-                 'new_since_ns'):  # fmt: skip
+    for name in ('radius_m', 'moved_m', 'min_score', 'min_presence', 'seen_since_ns',
+                 'unseen_since_ns', 'new_since_ns'):  # fmt: skip
         checks.finite(name, getattr(query, name))
     if query.near_m is None and query.radius_m > 0:
         raise InvalidValueError(f'radius_m: got {query.radius_m:g} without near_m, expected both')
@@ -81,13 +83,15 @@ def _feature(given: object, dim: int | None) -> Features:
     return unit
 
 
-def answer(query: Query, world: World, index: CandidateIndex, database: Database) -> Hits:
+def answer(
+    query: Query, world: World, index: CandidateIndex, database: Database, newest_ns: int
+) -> Hits:
     """Return the objects that pass every filter, in the order asked for; ties by id.
 
     Args:
         query: as `checked` returns it.
         world, index: the live objects.
-        database: for where things were first seen.
+        database: for where things were first seen. newest_ns: newest stamp of a view.
     """
     rows, distance = _place(query, world, index)
     keep = _passes(query, world, rows)
@@ -113,15 +117,32 @@ def answer(query: Query, world: World, index: CandidateIndex, database: Database
         moved = _moved(world, rows, database)
         terms['moved_m'] = moved
         keep &= moved >= query.moved_m
+    at_ns = newest_ns if query.at_ns is None else query.at_ns
+    if query.min_presence > 0:
+        some = np.flatnonzero(keep)
+        keep[some] = presence_of(world, rows[some], at_ns) >= query.min_presence
     found = np.flatnonzero(keep)
     order = _first(found, _keys(query, world, rows, score, found), query.limit)
     objects = world.views(rows[order])
     values = [dict(zip(terms, line)) for line in zip(*(terms[n][order].tolist() for n in terms))]
     hits = [
-        Hit(obj, number, held)
-        for obj, number, held in zip(objects, score[order].tolist(), values or [{}] * len(order))
+        Hit(obj, number, held, presence)
+        for obj, number, held, presence in zip(
+            objects,
+            score[order].tolist(),
+            values or [{}] * len(order),
+            presence_of(world, rows[order], at_ns).tolist(),
+        )
     ]
     return Hits(hits, len(found))
+
+
+def presence_of(world: World, rows: Rows, at_ns: int) -> Floats:
+    """(R,) probability that each object is in its place at a time."""
+    r = world.records
+    half_life_s = world.columns.half_life_s(r['label'][rows], world.labels.names)
+    age_s = (at_ns - r['odds_ns'][rows]) / 1e9
+    return decay.probability(decay.aged(r['odds'][rows], age_s, half_life_s))
 
 
 def _place(query: Query, world: World, index: CandidateIndex) -> tuple[Rows, Floats | None]:
@@ -132,7 +153,7 @@ def _place(query: Query, world: World, index: CandidateIndex) -> tuple[Rows, Flo
 
 def _passes(query: Query, world: World, rows: Rows) -> boxes.Bools:
     records = world.records
-    states = [State(s) for s in query.states] or [State.TENTATIVE, State.CONFIRMED]
+    states = [State(s) for s in query.states] or THERE
     asked = np.zeros(len(STATE_CODE), bool)
     asked[[STATE_CODE[state] for state in states]] = True
     keep: boxes.Bools = asked[records['state'][rows]]

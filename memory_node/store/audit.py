@@ -15,6 +15,7 @@ import numpy as np
 
 from memory_node.config import Config
 from memory_node.errors import StoreError
+from memory_node.fusion.classes import Classes
 from memory_node.fusion.shift import Shift
 from memory_node.fusion.world import World
 from memory_node.store import features
@@ -22,6 +23,8 @@ from memory_node.store.database import Database
 from memory_node.store.log import to_json
 from memory_node.store.redirects import LAST
 
+CLASSES = 'classes'
+"""Under this key the stored settings hold what was known of classes."""
 HASH_DIGITS = 6
 """The hash covers values rounded to this many digits."""
 SENSES_FROM = 1000
@@ -31,7 +34,8 @@ _FEATURES = 'SELECT object_id, space, feature FROM object_feature ORDER BY objec
 _HASHED = (
     'SELECT id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
     'hull_x, hull_y, hull_z, '
-    'confidence, observations, looks, look_seq, first_seen_ns, last_seen_ns, map_id, version_seq '
+    'confidence, observations, looks, look_seq, first_seen_ns, last_seen_ns, map_id, version_seq, '
+    'last_checked_ns, last_check, odds, odds_ns, misses '
     'FROM object ORDER BY id',
     _FEATURES,
     'SELECT seq, kind, object_id, stamp_ns, actor, reason, after FROM log ORDER BY seq',
@@ -117,9 +121,14 @@ def store_id(database: Database, new: str) -> str:
     return new
 
 
-def write_config(database: Database, config: Config) -> str:
+def settings_of(config: Config, classes: Classes) -> str:
+    """The settings, with what was known of classes, as they are stored."""
+    return to_json({**dataclasses.asdict(config), CLASSES: classes.as_plain()})
+
+
+def write_config(database: Database, config: Config, classes: Classes) -> str:
     """Store the settings and return their hash."""
-    settings = to_json(dataclasses.asdict(config))
+    settings = settings_of(config, classes)
     number = hashlib.sha256(settings.encode()).hexdigest()[:16]
     known = database.rows('SELECT 1 FROM config WHERE hash = ?', (number,))
     if not known and not database.readonly:

@@ -50,6 +50,7 @@ def putting(session: Session, row: int, belief: Belief, change: Any) -> Edit:
         if belief.feature is not None:
             world.features.put(np.array([row]), belief.feature[None])
         index.update(np.array([row]))
+        world.note_lost(np.array([row]))
 
     return Edit(change, write, apply)
 
@@ -65,6 +66,7 @@ def append(session: Session, belief: Belief) -> None:
     """Put an object into the working set."""
     world = session.engine.world
     rows = world.append(belief.record)
+    world.note_lost(rows)
     if belief.more:
         world.more_labels[int(rows[0])] = belief.more
     if belief.feature is not None:

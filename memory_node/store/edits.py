@@ -10,7 +10,7 @@ commit, like a plan of the engine.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from memory_node.fusion.pins import effective, pinned
 from memory_node.fusion.tombstones import Tombstone
 from memory_node.fusion.world import STATE_CODE, Records, World
 from memory_node.model import Change, ChangeKind, Floats, State
-from memory_node.store import kept_out, objects, pins, stated
+from memory_node.store import kept_out, log, objects, pins, stated
 from memory_node.store.session import Session
 
 CLEAR = kept_out.CLEAR_TOMBSTONE
@@ -58,6 +58,20 @@ class Asked:
             self.seq, kind, object_id, int(self.stamp_ns), int(self.recorded_ns), self.actor,
             self.reason, before or {}, after or {},
         )  # fmt: skip
+
+
+def write_all(connection: apsw.Connection, prepared: Sequence[Edit]) -> None:
+    """Write some edits with their log lines, within a transaction."""
+    log.write_lines(connection, [edit.change for edit in prepared])
+    for edit in prepared:
+        edit.write(connection)
+
+
+def apply_all(prepared: Sequence[Edit]) -> list[Change]:
+    """Make some edits so in the working set; returns their log lines."""
+    for edit in prepared:
+        edit.apply()
+    return [edit.change for edit in prepared]
 
 
 def forget(session: Session, row: int, asked: Asked, said: Mapping[str, Any]) -> Edit:

@@ -18,13 +18,16 @@ from typing import Any
 import apsw
 import numpy as np
 
+from memory_node.config import Config
 from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError
-from memory_node.fusion import identity
+from memory_node.fusion import identity, motion
+from memory_node.fusion.engine import Plan
 from memory_node.fusion.identity import Belief, Sighting, belief_of
+from memory_node.fusion.motion import Reunion, may_reunite, reunited
 from memory_node.fusion.pins import Pins, effective
 from memory_node.fusion.world import STATE_CODE
 from memory_node.model import NO_PINS, Change, ChangeKind, State
-from memory_node.store import beliefs, objects, pins, stated
+from memory_node.store import beliefs, edits, objects, pins, stated
 from memory_node.store.edits import Asked, Edit
 from memory_node.store.packed import pack
 from memory_node.store.redirects import OWNED, listed
@@ -68,6 +71,36 @@ def merge(
     """
     said = {'into': kept_id, 'space': session.space.id, **(why or {})}
     return _merge(session, kept_id, other_id, said, asked)
+
+
+def reunite(session: Session, found: Reunion, asked: Asked) -> list[Edit]:
+    """Make an object that was lost the one that was found elsewhere: it moved."""
+    said = {'into': found.old_id, 'space': session.space.id, 'probability': found.probability}
+    return _merge(session, found.old_id, found.new_id, said, asked, moved=True)
+
+
+def reunite_all(
+    connection: apsw.Connection, session: Session, plan: Plan, asked: Asked, c: Config
+) -> list[Change]:
+    """Bring together what was lost and what was found, once a view is applied to the working set.
+
+    If there is any, features that wait are written too: `Session.done` must be told.
+
+    Args:
+        connection: within the transaction of the view. plan: of it. asked: from which line on.
+        c: settings.
+    """
+    made: list[Change] = []
+    if not may_reunite(plan.updates, session.engine.world, c):
+        return made
+    for found in motion.reunions(session.engine.world, plan.updates, plan.look.stamp_ns, c):
+        if not made:
+            session.settle(connection, plan)
+        prepared = reunite(session, found, asked)
+        edits.write_all(connection, prepared)
+        made += edits.apply_all(prepared)
+        asked = _next(_next(asked))
+    return made
 
 
 def split(session: Session, object_id: int, asked: Asked) -> list[Edit]:
@@ -135,13 +168,14 @@ def is_first(line: Change) -> bool:
 
 
 def _merge(
-    session: Session, kept_id: int, other_id: int, said: Mapping[str, Any], asked: Asked
-) -> list[Edit]:
+    session: Session, kept_id: int, other_id: int, said: Mapping[str, Any], asked: Asked,
+    moved: bool = False,
+) -> list[Edit]:  # fmt: skip
     world = session.engine.world
     row, other_row = live_row(session, kept_id), live_row(session, other_id)
     kept, other = belief_of(world, row), belief_of(world, other_row)
     undone = _past(session, said[UNDOES]) if UNDOES in said else None
-    together = identity.merged(kept, other, world)
+    together = reunited(kept, other, world) if moved else identity.merged(kept, other, world)
     if undone is not None and _is_untouched(session, undone):
         together = beliefs.again(undone.before)
     held = session.redirects.held
@@ -153,9 +187,11 @@ def _merge(
     before = {'state': beliefs.state_of(world, other), **_clashes(session, kept_id, other_id)}
     first = asked.change(ChangeKind.MERGED, other_id, before, said)
     first = dataclasses.replace(first, object=beliefs.shown(world, ended))
-    second = _next(asked).change(
-        ChangeKind.UPDATED, kept_id, beliefs.said_of(world, kept), _link(said, first)
-    )
+    word, link = ChangeKind.UPDATED, _link(said, first)
+    if moved:
+        word = ChangeKind.MOVED
+        link['center_m'] = together.record['center'][0].tolist()
+    second = _next(asked).change(word, kept_id, beliefs.said_of(world, kept), link)
     second = dataclasses.replace(second, object=beliefs.shown(world, together, their_word))
 
     def write(connection: apsw.Connection) -> None:

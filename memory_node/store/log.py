@@ -14,6 +14,7 @@ import numpy as np
 
 from memory_node.fusion.arbiter import TERMS
 from memory_node.fusion.engine import Plan
+from memory_node.fusion.visibility import SEEN
 from memory_node.model import (
     IDENTITY,
     Change,
@@ -32,8 +33,8 @@ INSERT_VIEW = f'INSERT INTO view VALUES ({", ".join("?" * 14)})'
 INSERT_OBSERVATION = f'INSERT INTO observation VALUES ({", ".join("?" * 30)})'
 
 LOOK = np.dtype([('object', '<i8'), ('kind', 'u1'), ('likelihood', '<f4')])
-"""One entry of `view.looks`: what a view says of a stored object."""
-HIT = 0
+"""One entry of `view.looks`: what a view says of a stored object; kind: see visibility.CHECKS."""
+HIT = SEEN
 
 _OBSERVATION = """
     SELECT o.id, o.object_id, o.view_seq, v.stamp_ns, v.recorded_ns, v.sensor, o.label, o.score,
@@ -85,12 +86,20 @@ def write_view(
 
 
 def looks_of(plan: Plan) -> Any:
-    """What a view says of stored objects, (n,) LOOK: so far, which ones it showed."""
+    """What a view says of stored objects, (n,) LOOK: which ones it shows, then which it does not.
+
+    The likelihood of a hit is the score of its detection, that of a miss is how much likelier it is
+    if the object is there than if it is not.
+    """
     seen = [k for k, number in enumerate(plan.object_ids) if number is not None]
-    looks = np.zeros(len(seen), LOOK)
-    looks['object'] = [plan.object_ids[k] for k in seen]
-    looks['kind'] = HIT
-    looks['likelihood'] = plan.evidence.score[seen]
+    count, sights = len(seen), plan.sights
+    looks = np.zeros(count + len(sights.rows), LOOK)
+    looks['object'][:count] = [plan.object_ids[k] for k in seen]
+    looks['kind'][:count] = HIT
+    looks['likelihood'][:count] = plan.evidence.score[seen]
+    if len(sights.rows):
+        looks['object'][count:] = plan.updates[-1].after['id']
+        looks['kind'][count:], looks['likelihood'][count:] = sights.kind, sights.likelihood
     return looks
 
 

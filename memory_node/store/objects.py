@@ -12,9 +12,10 @@ from typing import Any
 import apsw
 import numpy as np
 
+from memory_node.fusion.classes import HOUR_S, Classes
 from memory_node.fusion.update import Update
-from memory_node.fusion.world import STATE_WORDS, Features, Records, World
-from memory_node.model import Change, Floats, MemoryObject, ObjectVersion, State
+from memory_node.fusion.world import CHECK_WORDS, LOST, STATE_WORDS, Features, Records, World
+from memory_node.model import Change, Check, Floats, MemoryObject, ObjectVersion, Standing, State
 from memory_node.scene import boxes
 from memory_node.store import features, pins
 from memory_node.store.database import Database
@@ -23,7 +24,7 @@ from memory_node.store.packed import pack, unpack
 _COLUMNS = (
     'id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
     'hull_x, hull_y, hull_z, confidence, observations, looks, look_seq, first_seen_ns, '
-    'last_seen_ns, map_id, record'
+    'last_seen_ns, map_id, record, last_checked_ns, last_check, odds, odds_ns, misses'
 )
 _COUNT = _COLUMNS.count(',') + 1
 INSERT_OBJECT = (
@@ -62,11 +63,15 @@ def object_rows(
         )
     ]  # fmt: skip
     columns[8] = [seq or None for seq in columns[8]]  # what was only stated has no look yet
+    checked, check, odds, odds_ns, misses = (
+        records[name].tolist() for name in ('checked_ns', 'check', 'odds', 'odds_ns', 'misses')
+    )
     labels, packed = _labels_json(records, more_labels, world), pack(records, more_labels)
     return [
         (
             number, names[label], labels[k], state[k], *center, *size, *turns[k], int(oriented),
-            *hulls[k], *rest, world.maps[maps[k]], packed[k], version_seq[k],
+            *hulls[k], *rest, world.maps[maps[k]], packed[k], checked[k], CHECK_WORDS[check[k]],
+            odds[k], odds_ns[k], misses[k], version_seq[k],
         )
         for k, (number, label, center, size, oriented, *rest) in enumerate(zip(*columns))
     ]  # fmt: skip
@@ -140,19 +145,21 @@ def write_record(
     connection.execute(INSERT_VERSION, _version_row(row, change))
 
 
-def read_object(database: Database, object_id: int) -> MemoryObject | None:
+def read_object(database: Database, object_id: int, classes: Classes) -> MemoryObject | None:
     """Read one object, ended ones too."""
     rows = database.rows(f'SELECT {_COLUMNS} FROM object WHERE id = ?', (object_id,))
     if not rows:
         return None
     (number, label, labels, state, x, y, z, sx, sy, sz, qx, qy, qz, qw, _, _, _, _, confidence,
-     observations, _, _, first, last, map_id, _) = rows[0]  # fmt: skip
+     observations, _, _, first, last, map_id, _, checked, check, odds, odds_ns,
+     _) = rows[0]  # fmt: skip
     masses = sorted(json.loads(labels).items(), key=lambda item: (-item[1], item[0]))
     return MemoryObject(
         id=number, label=label, labels=dict(masses), state=State(state), center_m=(x, y, z),
         orientation_xyzw=(qx, qy, qz, qw), size_m=(sx, sy, sz), confidence=confidence,
         observations=observations, first_seen_ns=first, last_seen_ns=last, map_id=map_id,
-        pins=pins.of(database, object_id),
+        pins=pins.of(database, object_id), last_checked_ns=checked, last_check=Check(check),
+        standing=Standing(odds, odds_ns, HOUR_S * classes.of(label).half_life_h),
     )  # fmt: skip
 
 
@@ -201,6 +208,7 @@ def load_world(database: Database, space: int, dimension: int | None) -> World:
     for batch in database.batches(f'{_RECORD} WHERE {LIVE} ORDER BY id', size=1024):
         records, more = _records(batch, world)
         rows = world.append(records)
+        world.note_lost(rows[np.isin(records['state'], LOST)])
         world.more_labels.update((int(rows[place]), masses) for place, masses in more.items())
     world.features.dim = dimension
     _load_features(database, world, space)

@@ -9,6 +9,7 @@ arithmetic as when they came, in the order of the log.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from collections.abc import Callable, Iterator
@@ -20,12 +21,15 @@ import numpy as np
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import SpatialMemoryError, StoreError
 from memory_node.fusion.arbiter import DOUBLE, Judgement
+from memory_node.fusion.classes import Classes, load_classes
 from memory_node.fusion.engine import Plan, barred_stones, object_ids_of, reasons_to_keep
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.looks import Look
+from memory_node.fusion.motion import noted_shifts, sigma_of
+from memory_node.fusion.presence import missing, supported
 from memory_node.fusion.shift import no_shift
-from memory_node.fusion.update import plan_update
 from memory_node.fusion.verdicts import numbered_changes
+from memory_node.fusion.visibility import NO_SIGHTS, Sights
 from memory_node.fusion.world import Rows
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
@@ -79,7 +83,7 @@ class Replay:
         }
         self._first = {view_seq: (first, count) for view_seq, first, count in source.rows(_COUNTS)}
         self._configs = {
-            number: Config.of(_as_settings(json.loads(text)))
+            number: _as_settings(json.loads(text))
             for number, text in source.rows('SELECT hash, settings FROM config')
         }
 
@@ -121,7 +125,7 @@ class Replay:
             'SELECT config FROM view ORDER BY seq > ?1, abs(seq - ?1) LIMIT 1', (seq,)
         )
         if known:  # what is stated before the next view knows no settings of its own
-            self._target.use(self._configs[known[0][0]])
+            self._target.use(*self._configs[known[0][0]])
         if found is None:
             self._target.load(self._target.space)
             return
@@ -157,34 +161,36 @@ class Replay:
     def _replay_view(self, line: Change, lines: list[Change]) -> None:
         session = self._target
         row = self._source.rows(
-            'SELECT sensor, clock, map_id, sensor_pose, scope, config FROM view WHERE seq = ?',
-            (line.seq,),
-        )[0]
+            'SELECT sensor, clock, map_id, sensor_pose, scope, config, looks, noise_m, '
+            'localization_cov FROM view '
+            'WHERE seq = ?', (line.seq,),
+        )[0]  # fmt: skip
         observations = self._observations(line.seq)
-        config = self._configs[row[5]]
-        self._switch(config, observations)
+        config, classes = self._configs[row[5]]
+        self._switch(config, classes, observations)
         world = session.engine.world
         map_number = world.map_number(row[2])
         look = Look(line.seq, line.stamp_ns, *objects.look_geometry(row[3]), map_number)
-        plan = self._plan(observations, look, config)
+        plan = self._plan(observations, look, config, row)
         asked = edits.Asked(
-            line.seq + 1 + len([c for c in lines if c.kind is not ChangeKind.RESTORED]),
-            line.stamp_ns, line.recorded_ns, log.PERCEPTION,
+            line.seq + 1, line.stamp_ns, line.recorded_ns, log.PERCEPTION,
         )  # fmt: skip
         with session.database.transaction() as connection:
             changes = numbered_changes(plan, world, line.recorded_ns)
+            asked = dataclasses.replace(asked, seq=line.seq + 1 + len(changes))
             restored = edits.restorations(session, plan.cleared, asked)
-            self._compare(line, [*changes, *(e.change for e in restored)], lines)
             session.write(plan, _view_of(line, row), line.recorded_ns, changes)
-            log.write_lines(connection, [e.change for e in restored])
-            for edit in restored:
-                edit.write(connection)
-        session.engine.apply(plan)
-        for edit in restored:
-            edit.apply()
-        session.done(plan, line.seq + len(lines))
+            edits.write_all(connection, restored)
+            session.engine.apply(plan)
+            changes += edits.apply_all(restored)
+            asked = dataclasses.replace(asked, seq=line.seq + 1 + len(changes))
+            found = identity.reunite_all(connection, session, plan, asked, config)
+            self._compare(line, [*changes, *found], lines)
+        session.done(plan, line.seq + len(lines), settled=bool(found))
 
-    def _switch(self, config: Config, observations: list[tuple[Any, ...]]) -> None:
+    def _switch(
+        self, config: Config, classes: Classes, observations: list[tuple[Any, ...]]
+    ) -> None:
         """Go on with the settings and the feature space under which a view was judged.
 
         Which space that was, the features that were kept of it say; settings alone do not, as a
@@ -194,18 +200,22 @@ class Replay:
         used = {row[26] for row in observations if row[26] is not None}
         space = session.space if not used else self._spaces[used.pop()]
         anew = config.profile != session.config.profile
-        if config != session.config:
-            session.use(config)
+        if config != session.config or classes != session.classes:
+            session.use(config, classes)
         if anew or space.id != session.space.id:
             session.finish()
             session.load(space)
 
-    def _plan(self, rows: list[tuple[Any, ...]], look: Look, config: Config) -> Plan:
-        """The stored verdicts of a view as a plan."""
+    def _plan(
+        self, rows: list[tuple[Any, ...]], look: Look, config: Config, view: tuple[Any, ...]
+    ) -> Plan:
+        """The stored verdicts and looks of a view as a plan."""
         engine = self._target.engine
         evidence = evidence_of(rows, config, self._target.space.dimension or 0)
         label = np.array([engine.world.labels.intern(row[5]) for row in rows], dtype=np.int32)
         kept = evidence.has_feature
+        robot = None if view[8] is None else np.frombuffer(view[8], '<f8')
+        sigma = sigma_of(evidence.cov, view[7] or config.position_sigma_m, robot)
         updates = []
         turns = [np.arange(len(rows))]
         if config.profile == CHRONOTOPE:
@@ -214,15 +224,21 @@ class Replay:
         for places in turns:
             part = evidence if not applied else evidence.one(int(places[0]))
             judgement = self._judgement([rows[k] for k in places.tolist()])
-            update = plan_update(
+            update = supported(
                 part, label[places], judgement, look, engine.world, engine.last_object_id + 1,
-                config, kept[places],
+                view[0], config, kept[places],
             )  # fmt: skip
+            update = noted_shifts(
+                update, part, judgement, sigma[places], look, engine.world, config
+            )
             if applied:
                 engine.apply_update(update)
                 update = update.moved_to(int(places[0]), len(rows))
             updates.append(update)
         judgement = self._judgement(rows)
+        missed = missing(self._sights(view[6]), look, engine.world, config)
+        if missed.update is not None:
+            updates.append(missed.update)
         ids = object_ids_of(judgement, updates)
         if ids != [row[0] for row in rows]:
             stored = ', '.join(str(row[0]) for row in rows)
@@ -241,8 +257,19 @@ class Replay:
                 evidence, label, reasons, look.map_number, config.dilation_m, look.seq
             ),
             updates, [final[i] for i in sorted(final) if final[i].is_cleared(config)],
-            no_shift(look), None, {}, applied,
+            no_shift(look), None, {}, applied, missed.sights,
         )  # fmt: skip
+
+    def _sights(self, looks: bytes | None) -> Sights:
+        """What a view says of objects that it does not show."""
+        found = np.frombuffer(looks or b'', log.LOOK)
+        found = found[found['kind'] != log.HIT]
+        if not len(found):
+            return NO_SIGHTS
+        rows = self._target.engine.world.rows_of(found['object'])
+        if (rows < 0).any():
+            raise StoreError(f'a look at object {found["object"][rows < 0][0]}, which had ended')
+        return Sights(rows, found['kind'], found['likelihood'].astype(np.float64))
 
     def _judgement(self, rows: list[tuple[Any, ...]]) -> Judgement:
         world = self._target.engine.world
@@ -394,7 +421,8 @@ def replayed(source: Database, config: Config, progress: Progress | None = None)
     Raises:
         StoreError: the log contradicts itself; names the line.
     """
-    session = Session(Database(MEMORY), config)
+    plain = dataclasses.replace(config, labels_file='')  # what held is stored with the settings
+    session = Session(Database(MEMORY), plain)
     replay = None
     try:
         replay = Replay(source, session, progress)
@@ -447,6 +475,20 @@ def rebuild(session: Session) -> None:
     session.load()
 
 
+def upgrade(database: Database, config: Config) -> None:
+    """Write all derived tables anew if a migration asks for it.
+
+    Raises:
+        StoreError: the log contradicts itself; nothing was changed.
+    """
+    wanted = "SELECT 1 FROM meta WHERE key = 'rebuild'"
+    if database.readonly or not database.rows(wanted):
+        return
+    rewrite(database, config)
+    with database.transaction() as connection:
+        connection.execute("DELETE FROM meta WHERE key = 'rebuild'")
+
+
 def rewrite(database: Database, config: Config, progress: Progress | None = None) -> list[str]:
     """Write all derived tables anew from the log, in one transaction; return what was different.
 
@@ -484,8 +526,12 @@ def _view_of(line: Change, row: tuple[Any, ...]) -> View:
     return View(line.stamp_ns, row[0], (), pose, clock=row[1], map_id=row[2], scope=scope)
 
 
-def _as_settings(given: dict[str, Any]) -> dict[str, Any]:
-    return {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+def _as_settings(given: dict[str, Any]) -> tuple[Config, Classes]:
+    """Stored settings, and what was known of classes; before 0004 nothing was judged by that."""
+    plain = given.pop(audit.CLASSES, None)
+    classes = load_classes() if plain is None else Classes.from_plain(plain)
+    known = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return Config.of({'presence': False, 'motion': False, **known}), classes
 
 
 def _first_difference(mine: list[Any], theirs: list[Any]) -> str:

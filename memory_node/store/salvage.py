@@ -9,7 +9,6 @@ this package writes it, or contradicts the others. What follows from them is not
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import math
@@ -25,8 +24,9 @@ import numpy as np
 
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import NewerSchemaError, StoreError
+from memory_node.fusion.classes import load_classes
 from memory_node.model import ChangeKind, VerdictKind
-from memory_node.store import log, opening, seal
+from memory_node.store import audit, log, opening, seal
 from memory_node.store.database import MEMORY, Database, migrations
 from memory_node.store.rebuild import DERIVED, Replay, put_derived
 from memory_node.store.session import Session
@@ -210,7 +210,7 @@ def _configs(rows: _Rows) -> dict[str, str]:
     """Settings by hash; the hash tells whether they are as written. The defaults are known."""
     found = {}
     for config in (Config(), Config(profile=CHRONOTOPE)):
-        text = log.to_json(dataclasses.asdict(config))
+        text = audit.settings_of(config, load_classes())
         found[_hash(text)] = text
     return found | {number: text for number, text in rows if number == _hash(text)}
 

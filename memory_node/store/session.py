@@ -13,6 +13,7 @@ import apsw
 
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.errors import DamagedStoreError, SpatialMemoryError
+from memory_node.fusion.classes import ClassColumns, Classes, load_classes
 from memory_node.fusion.engine import Engine, Plan
 from memory_node.fusion.pins import effective
 from memory_node.model import Change, View
@@ -43,6 +44,7 @@ class Session:
 
     def __init__(self, database: Database, config: Config) -> None:
         self.database, self.config = database, config
+        self.classes = load_classes(config.labels_file)
         self.notices: list[str] = []
         self._due: list[int] = []
         self._load_first()
@@ -63,11 +65,19 @@ class Session:
             finding = f'it cannot be loaded ({type(error).__name__}: {error})'
             raise DamagedStoreError(self.database.path, finding) from error
 
-    def use(self, config: Config) -> None:
-        """Judge by these settings from now on."""
+    def use(self, config: Config, classes: Classes | None = None) -> None:
+        """Judge by these settings from now on.
+
+        classes: what is known of classes; None: what the settings say.
+
+        Raises:
+            InvalidValueError: `labels_file` cannot be read.
+        """
         self.finish()  # what waits is blended as the settings of its views say
-        self.config = config
-        self._config_hash = audit.write_config(self.database, config)
+        classes = classes or load_classes(config.labels_file)
+        self.config, self.classes = config, classes
+        self.engine.world.columns = ClassColumns(classes)
+        self._config_hash = audit.write_config(self.database, config, classes)
 
     def load(self, space: FeatureSpace | None = None) -> None:
         """Read the engine anew, with the features of a space; None: that of the settings."""
@@ -91,6 +101,7 @@ class Session:
             kept_out.load_rejections(database, world),
             object_id,
         )
+        self.engine.world.columns = ClassColumns(self.classes)
         self.engine.shift, self.engine.noise_m = audit.last_senses(database, world)
 
     def _choose_space(self, name: str) -> FeatureSpace:
@@ -156,10 +167,16 @@ class Session:
             features.write(connection, self.engine.world, space, due, last, mark)
         return due
 
-    def settle(self, connection: apsw.Connection) -> None:
-        """Write all features that wait, in a transaction that has begun; `settled` follows it."""
-        waiting = self._behind.everything()
-        last = self.observation_id
+    def settle(self, connection: apsw.Connection, applied: Plan | None = None) -> None:
+        """Write all features that wait, in a transaction that has begun; `settled` follows it.
+
+        applied: a plan that was written in this transaction and is in memory already.
+        """
+        waiting, last = self._behind.everything(), self.observation_id
+        if applied is not None:
+            if not self.space.id and applied.kept.any():
+                self.space = self._choose_space(self.space.name)
+            waiting, last = sorted({*waiting, *applied.featured}), last + len(applied.evidence)
         features.write(connection, self.engine.world, self.space.id, waiting, last, last)
 
     def settled(self) -> None:
@@ -188,23 +205,31 @@ class Session:
             ).get
         )
 
-    def done(self, plan: Plan, seq: int) -> None:
-        """The transaction of a plan was committed, up to this log line."""
+    def done(self, plan: Plan, seq: int, settled: bool = False) -> None:
+        """The transaction of a plan was committed, up to this log line.
+
+        settled: all features were written with it.
+        """
+        if settled:
+            self.settled()
         if not self.space.id and plan.kept.any():
             self.space = self._choose_space(self.space.name)
         self._behind.written(self._due)
-        if self.config.profile != CHRONOTOPE:
+        if self.config.profile != CHRONOTOPE and not settled:
             self._behind.note(plan.featured, self.observation_id + 1)
         self.observation_id += len(plan.evidence)
         self.newest_ns = max(self.newest_ns, plan.look.stamp_ns)
         self.advance(seq)
 
-    def undone(self) -> None:
+    def undone(self, applied: bool = False) -> None:
         """A transaction was not committed: the working set is again what the file says.
 
-        A plan changes nothing but the labels, which it numbers; profile chronotope changes all.
+        A plan changes nothing but the labels, which it numbers; profile chronotope changes all, and
+        so does one that was applied already.
         """
-        if self.config.profile == CHRONOTOPE:
+        if applied:
+            self.load()
+        elif self.config.profile == CHRONOTOPE:
             self.load(self.space)
         else:
             self.forget_new_labels()
@@ -212,6 +237,7 @@ class Session:
     def forget_new_labels(self) -> None:
         """Nothing that uses labels which are not in the file was written."""
         self.engine.world.labels.forget_from(self._labels_written)
+        self.engine.world.columns.forget_from(self._labels_written)
 
     def write_labels(self) -> None:
         """Write labels that nobody used before, in a transaction that has begun."""

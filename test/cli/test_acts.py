@@ -23,13 +23,13 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    """A closed file with a mug and a bowl."""
+    """A closed file with a keepsake and a bowl."""
     target = str(tmp_path / 'memory.db')
     with SpatialMemory.open(target) as memory:
-        things = [seen('mug', (0.0, 0.0, 1.0)), seen('bowl', (4.0, 0.0, 1.0))]
+        things = [seen('keepsake', (0.0, 0.0, 1.0)), seen('bowl', (4.0, 0.0, 1.0))]
         memory.observe(view(1000, things[0]))
         observe_all(memory, [view(1002 + 2 * k, *things) for k in range(2)])
-        assert [o.label for o in memory.objects()] == ['mug', 'bowl']
+        assert [o.label for o in memory.objects()] == ['keepsake', 'bowl']
     return target
 
 
@@ -57,7 +57,7 @@ def done(run: Run, *arguments: object) -> dict[str, Any]:
 
 def test_each_correction_is_written_with_who_and_why(path: str, run: Run) -> None:
     why = ('--reason', 'it is hers', '--actor', 'Ada')
-    line = done(run, 'correct', path, 'relabel', 1, "Ada's mug", *why)['seq']
+    line = done(run, 'correct', path, 'relabel', 1, "Ada's keepsake", *why)['seq']
     done(run, 'correct', path, 'move', 1, -0.5, 0, 1)
     done(run, 'correct', path, 'resize', 1, 0.2, 0.2, 0.3)
     done(run, 'correct', path, 'confirm', 1, '--confidence', 0.9)
@@ -65,9 +65,13 @@ def test_each_correction_is_written_with_who_and_why(path: str, run: Run) -> Non
     done(run, 'correct', path, 'pin', 1, 'size')
     new = done(run, 'correct', path, 'assert', 'tap', 9, 0, 1, '--size', 0.1, 0.1, 0.1)
     with SpatialMemory.open(path) as memory:
-        mug = memory.object(1)
-        assert (mug.label, mug.center_m, mug.size_m) == ("Ada's mug", (-0.5, 0, 1), (0.2, 0.2, 0.3))
-        assert (mug.confidence, set(mug.pins)) == (0.9, {'label', 'pose', 'size'})
+        keepsake = memory.object(1)
+        assert (keepsake.label, keepsake.center_m, keepsake.size_m) == (
+            "Ada's keepsake",
+            (-0.5, 0, 1),
+            (0.2, 0.2, 0.3),
+        )
+        assert (keepsake.confidence, set(keepsake.pins)) == (0.9, {'label', 'pose', 'size'})
         assert memory.object(new['changes'][0]['object_id']).stated
         (change,) = memory.changes(since_seq=line - 1, limit=1)
         assert (change.actor, change.reason) == ('Ada', 'it is hers')
@@ -75,7 +79,7 @@ def test_each_correction_is_written_with_who_and_why(path: str, run: Run) -> Non
     code, out, _ = run('correct', path, 'undo', line)
     assert (code, out) == (OK, f'line {new["seq"] + 1}: CORRECTED object 1\n')
     with SpatialMemory.open(path) as memory:
-        assert memory.object(1).label == 'mug'
+        assert memory.object(1).label == 'keepsake'
         assert memory.check() == []
 
 
@@ -89,13 +93,13 @@ def test_forget_for_a_time_and_bring_back(path: str, run: Run) -> None:
 
 @pytest.mark.parametrize(
     'what',
-    [('--id', 1), ('--label', 'Mug'), ('--region', -1, -1, 0, 1, 1, 2)],
+    [('--id', 1), ('--label', 'Keepsake'), ('--region', -1, -1, 0, 1, 1, 2)],
     ids=['id', 'label', 'region'],
 )
 def test_purge(path: str, run: Run, what: tuple[object, ...]) -> None:
     said = done(run, 'purge', path, *what, '--reason', 'private', '--actor', 'Ada')
     assert (said['objects'], said['sightings'], said['erased']) == (1, 3, True)
-    assert b'mug' not in Path(path).read_bytes()
+    assert b'keepsake' not in Path(path).read_bytes()
     with SpatialMemory.open(path) as memory:
         assert [o.label for o in memory.objects()] == ['bowl']
         assert memory.changes()[-1].kind is ChangeKind.PURGED
@@ -112,7 +116,7 @@ def test_merge_split_and_consolidate(path: str, run: Run) -> None:
     (first, second) = done(run, 'split', path, 1)['changes']
     assert (first['kind'], second['kind']) == ('SPLIT', 'CREATED')
     with SpatialMemory.open(path, Config(merge_score=1.0)) as memory:
-        memory.observe(view(1010, seen('mug', (0.04, 0.0, 1.0))))
+        memory.observe(view(1010, seen('keepsake', (0.04, 0.0, 1.0))))
     said = done(run, 'consolidate', path)
     assert [(m['kept'], m['merged']) for m in said['merges']] == [(1, 4)]
     code, out, _ = run('consolidate', path)
@@ -129,7 +133,7 @@ def test_what_cannot_be_done_is_said(path: str, run: Run) -> None:
         (('forget', path, 1, '--undo'), 'expected one that was forgotten'),
         (('split', path, 1), 'do not form two groups'),
         (('merge', path, 1, 1), 'expected two objects'),
-        (('purge', path, '--label', 'mug', '--reason', 'a mug'), 'names the label'),
+        (('purge', path, '--label', 'keepsake', '--reason', 'a keepsake'), 'names the label'),
         (('forget', f'{path}.none', 1), 'does not exist'),
     ):
         code, out, err = run(*arguments)
@@ -141,10 +145,11 @@ def test_what_cannot_be_done_is_said(path: str, run: Run) -> None:
 @pytest.mark.parametrize(
     'arguments',
     [
-        ('correct', 'F'), ('correct', 'F', 'paint', 1), ('correct', 'F', 'relabel', 'mug', 'urn'),
+        ('correct', 'F'), ('correct', 'F', 'paint', 1),
+        ('correct', 'F', 'relabel', 'keepsake', 'urn'),
         ('correct', 'F', 'move', 1, 0, 0), ('correct', 'F', 'move', 1, 0, 0, 'nan'),
         ('forget', 'F'), ('forget', 'F', 1, '--for', 0), ('forget', 'F', 1, '--for', 'long'),
-        ('purge', 'F'), ('purge', 'F', '--id', 1, '--label', 'mug'),
+        ('purge', 'F'), ('purge', 'F', '--id', 1, '--label', 'keepsake'),
         ('purge', 'F', '--region', 1, 2, 3), ('split', 'F', 0), ('merge', 'F', 1),
     ],
     ids=str,

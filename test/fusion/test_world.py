@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from worlds import put
 
 from memory_node.fusion.world import OBJECT, FeatureTable, World
-from memory_node.model import MemoryObject, State
+from memory_node.model import Check, MemoryObject, Standing, State
 
 
 def test_rows_are_found_by_id_and_never_used_again() -> None:
@@ -137,6 +137,7 @@ def test_an_object_in_the_words_of_the_model() -> None:
         id=1, label='Mug', labels={'Mug': 0.5}, state=State.CONFIRMED, center_m=(1.0, 2.0, 3.0),
         orientation_xyzw=(0.0, 0.0, 0.0, 1.0), size_m=(0.1, 0.2, 0.3), confidence=0.7,
         observations=1, first_seen_ns=10, last_seen_ns=2**62, map_id='A',
+        last_check=Check.SEEN, standing=Standing(0.0, 0, 48 * 3600.0),
     )  # fmt: skip
 
 

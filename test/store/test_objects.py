@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from views import FORWARD, observe_all, seen, stream, view
 
 from memory_node import Pose, Query, SpatialMemory
+from memory_node.fusion.classes import load_classes
 from memory_node.fusion.world import World
 from memory_node.model import State
 from memory_node.store import kept_out, objects
@@ -187,7 +188,7 @@ def test_an_empty_file_is_an_empty_world() -> None:
     database = Database(':memory:')
     world = objects.load_world(database, 0, None)
     assert world.count == 0
-    assert objects.read_object(database, 1) is None
+    assert objects.read_object(database, 1, load_classes()) is None
     assert kept_out.load_tombstones(database, world, 0).get(1) is None
     assert len(kept_out.load_rejections(database, world)) == 0
     database.close()

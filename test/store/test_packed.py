@@ -82,9 +82,9 @@ def test_a_record_in_the_file_begins_with_what_is_stored() -> None:
     assert [OBJECT.fields[name][1] for name in STORED.names] == [
         STORED.fields[name][1] for name in STORED.names
     ]
-    assert STORED.itemsize == 318
+    assert STORED.itemsize == 419
     offsets = {name: STORED.fields[name][1] for name in ('center', 'masses', 'id', 'labels')}
-    assert offsets == {'center': 0, 'masses': 208, 'id': 240, 'labels': 296}
+    assert offsets == {'center': 0, 'masses': 208, 'id': 304, 'labels': 384}
 
 
 def assert_equal_bytes(world: World, read: World) -> None:
@@ -151,7 +151,7 @@ def test_a_store_of_many_objects_is_read_in_several_batches() -> None:
         records['half'] = records['size'] / 2
         records['orientation'] = 0, 0, 0, 1
         records['map'] = world.map_number('')
-        records['look_seq'] = 1
+        records['look_seq'], records['check'] = 1, 0
         database = memory._database
         rows = objects.object_rows(records, {}, world, [1] * count)
         feature = np.random.default_rng(1).normal(size=(count, 4)).astype('<f4')

@@ -19,6 +19,7 @@ from views import observe_all, seen, stream, view
 
 from memory_node import Config, SpatialMemory
 from memory_node.errors import NewerSchemaError, StoreError, StoreInUseError
+from memory_node.fusion.classes import load_classes
 from memory_node.store import audit, opening
 from memory_node.store import repair as module
 from memory_node.store.repair import Saved, repair
@@ -590,5 +591,5 @@ def test_the_audit_agrees_with_the_hash_of_settings(path: Path) -> None:
     """Repair knows the default settings by the hash that the audit gives them."""
     with SpatialMemory.open(str(path)) as memory:
         assert memory._database.rows('SELECT hash FROM config') == [
-            (audit.write_config(memory._database, Config()),)
+            (audit.write_config(memory._database, Config(), load_classes()),)
         ]

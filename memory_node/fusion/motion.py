@@ -1,0 +1,311 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Is this the thing that left over there? A thing that moved keeps its identity.
+
+A short way, within the gate of the arbiter, shows in the mean of its new sightings beside that of
+the earlier ones: `noted_shifts`. Farther off a second object has come to be. It is the first one
+if that one's place was seen empty, and nothing speaks against it: `reunions`. All that is looked
+for and all that was found are matched at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from memory_node import decay
+from memory_node.config import CHRONOTOPE, Config
+from memory_node.fusion.arbiter import LABEL, TIE, Judgement
+from memory_node.fusion.identity import Belief, merged
+from memory_node.fusion.intake import Evidence
+from memory_node.fusion.looks import Look
+from memory_node.fusion.update import CONFIRMED, ChangeDraft, Update
+from memory_node.fusion.world import LOST, Records, Rows, World
+from memory_node.model import Aspect, ChangeKind, Floats
+from memory_node.scene import boxes
+
+DIGITS = 9
+_LOSSES = (ChangeKind.DOUBTFUL, ChangeKind.ABSENT)
+VISIT_GAP_S = 60.0
+"""A thing not seen for so long may have been moved meanwhile: its sightings are averaged anew."""
+SPEED_MPS, REST_S = 0.2, 1.0
+"""What is on its way, at that speed or more, has moved once it has rested for so long."""
+SHIFT_SIGMAS = 4.9
+"""Noise alone shifts a mean by more in one case of 30,000 (three axes, chi-square 24)."""
+SELDOM_S, SELDOM_SIGMAS = 60 * 86400.0, 7.0
+"""What seldom moves, by its half-life, must be farther off."""
+PARTIAL = 0.1
+"""A single sighting may be of a part of the thing only, so off by this share of its diagonal."""
+SETTLED_COUNT = 9
+"""The running mean knows a place as well as so many sightings: 1 / SETTLED of the arbiter."""
+SIZE_SPREAD = 0.3
+"""How much a side of the same thing may differ, as a share, from one mean to another."""
+SIZE_RATIO = 1.5
+"""Things whose diagonals differ more are not the same; sides do, where only a hull is seen."""
+ONCE = 0.3
+"""What was seen once is as often a false alarm, beside how often it is what left."""
+NO_FEATURE = 0.95
+"""Likeness of two things of a label that have no features: less than of one thing to itself."""
+SIGHTINGS = 2
+"""Without a feature, what was seen but once may be a false alarm, and is nothing that was lost."""
+
+
+def sigma_of(cov: Floats, noise_m: float, localization_cov: Any) -> Floats:
+    """(n,) position noise of detections, from what is stored with the view.
+
+    Args:
+        cov: (n, 9), NaN where unknown. noise_m: of the sensor. localization_cov: (6, 6) or None.
+    """
+    variance = np.where(np.isnan(cov[:, 0]), noise_m**2, boxes.largest(cov[:, ::4]))
+    if localization_cov is not None:
+        robot = np.asarray(localization_cov, dtype=np.float64).reshape(6, 6).diagonal()[:3]
+        variance = variance + max(0.0, float(robot.max()))
+    return np.sqrt(variance)
+
+
+def noted_shifts(
+    update: Update, evidence: Evidence, judgement: Judgement, sigma: Floats, look: Look,
+    world: World, c: Config,
+) -> Update:  # fmt: skip
+    """The update with a MOVED line for each object that is seen beside where it lay.
+
+    Args:
+        update: of the view; its records are changed in place.
+        evidence, judgement, look: of the view. sigma: (n,) noise of its detections.
+        world: as before it. c: settings.
+    """
+    count = len(update.rows)
+    after = update.after
+    if c.profile == CHRONOTOPE:
+        return update
+    new, old = after[count:], after[:count]
+    new['rest'], new['rest_count'] = new['center'], 1
+    if not count or not c.motion:
+        return update
+    before, place = world.take(update.rows), update.place[:count]
+    seen, noise = evidence.center[place], sigma[place]
+    speaks = ~(judgement.terms[place, LABEL] == 0) & (evidence.score[place] >= c.create_score)
+    speaks &= look.stamp_ns >= before['last_seen_ns']
+    if world.pins:  # where a person put it, it stays
+        ids = before['id'].tolist()
+        speaks &= np.array([Aspect.POSE not in world.pins.get(i, ()) for i in ids], dtype=bool)
+    settled = np.clip(before['observations'], 1, SETTLED_COUNT)
+    gap = speaks & (look.stamp_ns - before['last_seen_ns'] > VISIT_GAP_S * 1e9)
+    known = before['fresh_count']
+    mean = np.where((known > 0)[:, None], before['fresh'], before['center'])
+    spread = np.sqrt(1.0 + 1.0 / np.where(known > 0, known, settled))
+    away = boxes.distance(seen, mean)
+    off = (away - SHIFT_SIGMAS * noise * spread).round(DIGITS) > 0
+    since_s = (look.stamp_ns - (before['fresh_ns'] + before['last_seen_ns']) / 2) / 1e9
+    goes = (away - np.maximum(c.moved_distance_m, SPEED_MPS * since_s)).round(DIGITS) >= 0
+    anew = gap | (speaks & (off | (goes & (known > 0))))
+    from_here = gap | (anew & (known != 1))  # one sighting that is off may be an error: rest stays
+    rest = np.where(from_here[:, None], before['center'], before['rest'])
+    rest_count = np.where(from_here, settled, np.maximum(before['rest_count'], 1))
+    fresh_count = np.where(anew, 0, known) + speaks
+    fresh = np.where(anew[:, None], 0.0, before['fresh'])
+    step = (seen - fresh) / np.maximum(fresh_count, 1)[:, None]
+    fresh = fresh + np.where(speaks[:, None], step, 0.0)
+    diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))
+    seldom = world.columns.half_life_s(old['label'], world.labels.names) > SELDOM_S
+    sigmas = np.where(seldom, SELDOM_SIGMAS, SHIFT_SIGMAS)
+    least = sigmas * noise * np.sqrt(1.0 / rest_count + 1.0 / np.maximum(fresh_count, 1))
+    least += np.where(fresh_count < SIGHTINGS, PARTIAL * diagonal, 0.0)
+    away = boxes.distance(fresh, rest)
+    fixed = world.columns.is_fixed(old['label'], world.labels.names)
+    fresh_ns = np.where(anew | (known == 0), look.stamp_ns, before['fresh_ns'])
+    rests = (look.stamp_ns - fresh_ns >= REST_S * 1e9) & (fresh_count >= SIGHTINGS)
+    moved = speaks & ~fixed & (gap | rests)
+    moved &= (away - np.maximum(least, c.moved_distance_m)).round(DIGITS) >= 0
+    old['rest'] = np.where(moved[:, None], fresh, rest)
+    old['rest_count'] = np.where(moved, fresh_count, rest_count)
+    old['fresh'] = np.where(moved[:, None], 0.0, fresh)
+    old['fresh_count'] = np.where(moved, 0, fresh_count)
+    old['fresh_ns'] = fresh_ns
+    return _with_moves(update, np.flatnonzero(moved), rest, fresh)
+
+
+def _with_moves(update: Update, places: np.ndarray, start: Floats, end: Floats) -> Update:
+    if not len(places):
+        return update
+    after, some = update.after, set(places.tolist())
+    for name in ('center', 'hull_center', 'version_center'):
+        after[name][places] = end[places]
+    after['version_size'][places] = after['size'][places]
+    changes = [
+        draft for draft in update.changes
+        if draft.place not in some or draft.kind is not ChangeKind.UPDATED
+    ]  # fmt: skip
+    changes += [
+        ChangeDraft(
+            ChangeKind.MOVED, k, {'center_m': start[k].tolist()}, 'it is seen beside where it lay',
+            {'center_m': end[k].tolist()},
+        )
+        for k in places.tolist()
+    ]  # fmt: skip
+    ids = after['id'].tolist()
+    changes.sort(key=lambda draft: ids[draft.place])
+    return dataclasses.replace(update, changes=changes)
+
+
+# -- farther off -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reunion:
+    """An object that was lost, and the one that it turned out to be.
+
+    Attributes:
+        old_id, new_id: the first goes on. probability: that it is so.
+    """
+
+    old_id: int
+    new_id: int
+    probability: float
+
+
+def may_reunite(updates: Sequence[Update], world: World, c: Config) -> bool:
+    """Whether a view that was planned may bring something lost together with something found."""
+    if not c.motion or c.profile == CHRONOTOPE:
+        return False
+    if any(draft.kind in _LOSSES for update in updates for draft in update.changes):
+        return True
+    return bool(world.lost) and any(
+        not world.lost.keys().isdisjoint(update.after['label'].tolist()) for update in updates[:1]
+    )
+
+
+def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) -> list[Reunion]:
+    """Which lost objects have been found, after a view was applied.
+
+    Args:
+        world: with the view applied. updates: what it changed. now_ns: its stamp. c: settings.
+    """
+    r = world.records
+    seen = world.rows_of(updates[0].after['id'])
+    newly = {
+        int(update.after['label'][draft.place])
+        for update in updates for draft in update.changes if draft.kind in _LOSSES
+    }  # fmt: skip
+    found = []
+    for label in sorted((set(r['label'][seen].tolist()) | newly) & world.lost.keys()):
+        old = np.array(sorted(world.lost[label]), dtype=np.int64)
+        if not len(old):
+            continue
+        young = world.rows_after(int(r['id'][old].min())) if label in newly else np.sort(seen)
+        young = young[(r['label'][young] == label) & ~np.isin(r['state'][young], LOST)]
+        if world.columns.is_fixed(r['label'][old[:1]], world.labels.names)[0]:
+            continue
+        found += _matched(world, old, young, now_ns, c, settled=True)
+    return found
+
+
+def hypotheses(world: World, now_ns: int, c: Config) -> list[Reunion]:
+    """What may be the same although its place was not looked at since; jointly the likeliest."""
+    live = world.live_rows()
+    live = live[~world.columns.is_fixed(world.records['label'][live], world.labels.names)]
+    found = []
+    for label in np.unique(world.records['label'][live]).tolist():
+        rows = live[world.records['label'][live] == label]
+        if len(rows) > 1:
+            young = rows[~np.isin(world.records['state'][rows], LOST)]
+            found += _matched(world, rows, young, now_ns, c, settled=False)
+    return found
+
+
+def _matched(
+    world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool
+) -> list[Reunion]:
+    """The assignment of old to young objects that is likeliest as a whole."""
+    if not len(old) or not len(young):
+        return []
+    chance = _chances(world, old, young, now_ns, c, settled)
+    least = c.same_probability if settled else 0.5
+    gain = np.where(chance >= least, chance * _likeness_of_size(world, old, young), 0.0)
+    if not gain.any():
+        return []
+    ids = world.records['id']
+    order = np.argsort(np.argsort(ids[young]))[None] + np.argsort(np.argsort(ids[old]))[:, None]
+    a, b = linear_sum_assignment(gain - order * (TIE / gain.size), maximize=True)
+    return [
+        Reunion(int(ids[old[i]]), int(ids[young[j]]), float(chance[i, j]))
+        for i, j in zip(a.tolist(), b.tolist()) if gain[i, j] > 0
+    ]  # fmt: skip
+
+
+def _chances(world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool) -> Floats:
+    """(O, Y) how likely each young object is the old one; 0 where it cannot be."""
+    r = world.records
+    a, b = r[old], r[young]
+    possible = b['first_seen_ns'][None] > a['last_seen_ns'][:, None]
+    possible &= a['map'][:, None] == b['map'][None]
+    size_a, size_b = (np.sqrt(boxes.tree_sum(s['size'] ** 2)) for s in (a, b))
+    known = (size_a[:, None] > 0) & (size_b[None] > 0)
+    ratio = np.where(known, size_a[:, None] / np.where(size_b > 0, size_b, 1.0)[None], 1.0)
+    possible &= (ratio.round(DIGITS) <= SIZE_RATIO) & ((1.0 / ratio).round(DIGITS) <= SIZE_RATIO)
+    alike = _likeness(world, old, young)
+    possible &= ~(alike < c.same_cosine)
+    if settled:
+        possible &= (b['observations'] >= SIGHTINGS)[None] | (alike >= c.same_cosine)
+    gone = _gone(world, a, now_ns)
+    once = (b['observations'] < SIGHTINGS) & (settled is False)
+    novelty = np.where(once, max(ONCE, c.novelty), c.novelty)[None]
+    chance = gone[:, None] / (gone[:, None] + (1.0 - gone)[:, None] * novelty)
+    chance = chance * np.where(np.isnan(alike), NO_FEATURE, alike)
+    result: Floats = np.where(possible, chance, 0.0).round(DIGITS)
+    return result
+
+
+def _likeness_of_size(world: World, old: Rows, young: Rows) -> Floats:
+    """(O, Y) 1 for boxes of the same sides, however turned, less for others; 1 where unknown."""
+    sides = [np.sort(world.records['size'][rows], axis=1) for rows in (old, young)]
+    a, b = sides[0][:, None], sides[1][None]
+    largest = np.maximum(a, b)
+    apart = np.abs(a - b) / np.where(largest > 0, largest, 1.0) / SIZE_SPREAD
+    known = (sides[0][:, None, 2] > 0) & (sides[1][None, :, 2] > 0)
+    result: Floats = np.where(known, 1.0 / (1.0 + boxes.tree_sum(apart * apart)), 1.0)
+    return result.round(DIGITS)
+
+
+def _gone(world: World, old: Records, now_ns: int) -> Floats:
+    """(O,) how likely each has left since it was last seen, by its class and by what missed it.
+
+    Unlike `odds` this is not bounded: what was seen just now has hardly been carried off since.
+    """
+    half_life_s = world.columns.half_life_s(old['label'], world.labels.names)
+    age_s = np.maximum((now_ns - old['last_seen_ns']) / 1e9, 0.0)
+    stays = decay.exp2(-age_s / half_life_s)
+    result: Floats = (1.0 - stays) / (1.0 - stays + stays * old['doubt'])
+    return result
+
+
+def _likeness(world: World, old: Rows, young: Rows) -> Floats:
+    """(O, Y) cosine of the features; NaN where either has none."""
+    alike = np.full((len(old), len(young)), np.nan)
+    held = np.flatnonzero(world.records['has_feature'][old])
+    others = np.flatnonzero(world.records['has_feature'][young])
+    if len(held) and len(others):
+        one = world.features.take(old[held]).astype(np.float64)
+        other = world.features.take(young[others]).astype(np.float64)
+        for k, feature in zip(held.tolist(), one):
+            alike[k, others] = boxes.tree_sum(other * feature)
+    return alike
+
+
+def reunited(old: Belief, new: Belief, world: World) -> Belief:
+    """What a lost object is once it was found: its identity, at the place of the new one."""
+    together = merged(old, new, world)
+    record = new.record.copy()
+    for name in ('id', 'observations', 'looks', 'confidence', 'first_seen_ns', 'last_seen_ns',
+                 'labels', 'label', 'masses', 'has_feature'):  # fmt: skip
+        record[name] = together.record[name]
+    if CONFIRMED in (old.record['state'][0], new.record['state'][0]) or old.count >= SIGHTINGS:
+        record['state'] = CONFIRMED
+    record['version_center'], record['version_size'] = record['center'], record['size']
+    return Belief(record, together.more, together.feature)

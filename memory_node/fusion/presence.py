@@ -1,0 +1,246 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Is it still there? A persistence filter for each object, fed by hits and by misses.
+
+After Rosen, Mason and Leonard, "Towards lifelong feature-based mapping in semi-static environments"
+(ICRA 2016): a thing leaves once, after a time with a prior of its own, and each look is a noisy
+sign of whether it has left yet. With departures that know no age the two evidences of that paper
+come down to their ratio, the odds kept here. They are bounded, as no evidence is surer than the
+model; so a few independent misses outweigh any number of hits.
+
+States change here and nowhere else, on evidence only. What time does is computed when asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from memory_node import decay
+from memory_node.config import Config
+from memory_node.fusion.arbiter import LABEL, Judgement, Pairs
+from memory_node.fusion.intake import Evidence
+from memory_node.fusion.labels import Ints
+from memory_node.fusion.looks import Look, independent
+from memory_node.fusion.pins import Pins
+from memory_node.fusion.update import CONFIRMED, TENTATIVE, ChangeDraft, Update, plan_update
+from memory_node.fusion.visibility import (
+    EVIDENCE,
+    NO_SIGHTS,
+    SEEN,
+    THROUGH,
+    Sights,
+    rates_of,
+)
+from memory_node.fusion.world import CHECKS, STATE_CODE, STATE_WORDS, Records, World
+from memory_node.model import Aspect, ChangeKind, Floats, State
+from memory_node.scene.boxes import Bools
+
+DOUBTFUL, ABSENT = STATE_CODE[State.DOUBTFUL], STATE_CODE[State.ABSENT]
+HELD = STATE_CODE[State.HELD]
+PRESENCE_KINDS = (ChangeKind.DOUBTFUL, ChangeKind.ABSENT, ChangeKind.RETURNED)
+BIRTH_ODDS = 20.0
+"""Of what was seen for the first time."""
+MOST_ODDS, LEAST_ODDS = 128.0, 1.0 / 1024.0
+LEAST_DOUBT = 1e-9
+DIGITS = 9
+NOTED_AGAIN_S = 10.0
+"""A look without evidence that says the same as the last one is noted after so long."""
+
+
+def supported(
+    evidence: Evidence, label: Ints, judgement: Judgement, look: Look, world: World, next_id: int,
+    sensor: str, c: Config, kept: Bools | None = None,
+) -> Update:  # fmt: skip
+    """`plan_update`, with what being seen says of the presence of the objects; see there.
+
+    sensor: that took the view.
+    """
+    update = plan_update(evidence, label, judgement, look, world, next_id, c, kept)
+    return _noted_hits(update, evidence, judgement, look, world, sensor, c)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What the looks of a view do to what it does not show: an update, and the looks that count."""
+
+    update: Update | None
+    sights: Sights
+
+
+def _noted_hits(
+    update: Update, evidence: Evidence, judgement: Judgement, look: Look, world: World,
+    sensor: str, c: Config,
+) -> Update:  # fmt: skip
+    """Note in the records of an update that their objects were seen."""
+    count = len(update.rows)
+    after = update.after
+    new, old = after[count:], after[:count]
+    new['odds'], new['odds_ns'] = BIRTH_ODDS, look.stamp_ns
+    new['checked_ns'], new['check'], new['doubt'] = look.stamp_ns, SEEN, 1.0
+    if not count:
+        return update
+    before = world.take(update.rows)
+    place = update.place[:count]
+    speaks = ~(judgement.terms[place, LABEL] == 0) & (evidence.score[place] >= c.create_score)
+    speaks &= (look.stamp_ns >= before['odds_ns']) & (look.stamp_ns >= before['last_seen_ns'])
+    missed = (before['state'] == DOUBTFUL) | (before['state'] == ABSENT)
+    counted = speaks & (missed | (old['looks'] > before['looks']))
+    half_life_s = world.columns.half_life_s(old['label'], world.labels.names)
+    detect, false = rates_of(sensor, c)
+    prior = _aged(before, look, half_life_s)
+    odds = np.minimum(prior * (detect / false), MOST_ODDS)
+    odds = np.where(before['state'] == ABSENT, BIRTH_ODDS, odds).round(DIGITS)
+    old['odds'] = np.where(counted, odds, before['odds'])
+    old['odds_ns'] = np.where(counted, look.stamp_ns, before['odds_ns'])
+    old['misses'] = np.where(speaks, 0, before['misses'])
+    old['doubt'] = np.where(speaks, 1.0, before['doubt'])
+    old['checked_ns'] = np.where(speaks, look.stamp_ns, before['checked_ns'])
+    old['check'] = np.where(speaks, SEEN, before['check'])
+    back = np.where(old['looks'] >= c.confirm_looks, CONFIRMED, TENTATIVE)
+    old['state'] = np.where(missed, np.where(speaks, back, before['state']), old['state'])
+    return _with_returns(update, np.flatnonzero(missed & speaks), before)
+
+
+def _with_returns(update: Update, places: np.ndarray, before: Records) -> Update:
+    """The update with a RETURNED line for each object that was missed and is seen again."""
+    if not len(places):
+        return update
+    changes = list(update.changes)
+    for k in places.tolist():
+        was = STATE_WORDS[before['state'][k]]
+        changes.append(ChangeDraft(ChangeKind.RETURNED, k, {'state': was}, 'it was seen again'))
+    after = update.after
+    after['version_center'][places] = after['center'][places]
+    after['version_size'][places] = after['size'][places]
+    ids = after['id'].tolist()
+    changes.sort(key=lambda draft: ids[draft.place])
+    return dataclasses.replace(update, changes=changes)
+
+
+def missing(sights: Sights, look: Look, world: World, c: Config) -> Missing:
+    """What looks at objects that were not seen do to them.
+
+    Args:
+        sights: of the view, without the objects that it shows. look: of the view.
+        world: as before it. c: settings.
+    """
+    if not len(sights.rows):
+        return Missing(None, NO_SIGHTS)
+    before = world.take(sights.rows)
+    newest = np.maximum(before['odds_ns'], before['last_seen_ns'])
+    current = look.stamp_ns >= np.maximum(newest, before['checked_ns'])
+    current &= before['state'] != HELD
+    tells = (sights.kind <= EVIDENCE) & current
+    counts = independent(before['look_ns'], before['look_position'], before['look_axis'], look, c)
+    tells &= counts
+    age_ns = look.stamp_ns - before['checked_ns']
+    again = (sights.kind != before['check']) | (age_ns > NOTED_AGAIN_S * 1e9)
+    note = (sights.kind > EVIDENCE) & current & again & (age_ns > c.look_gap_s * 1e9)
+    kept = np.flatnonzero(tells | note)
+    if not len(kept):
+        return Missing(None, NO_SIGHTS)
+    sights = Sights(sights.rows[kept], sights.kind[kept], sights.likelihood[kept])
+    before, tells = before[kept], tells[kept]
+    after = before.copy()
+    after['checked_ns'], after['check'] = look.stamp_ns, sights.kind
+    half_life_s = world.columns.half_life_s(before['label'], world.labels.names)
+    odds = _aged(before, look, half_life_s) * sights.likelihood
+    odds = np.clip(odds, LEAST_ODDS, MOST_ODDS).round(DIGITS)
+    after['odds'] = np.where(tells, odds, before['odds'])
+    after['odds_ns'] = np.where(tells, look.stamp_ns, before['odds_ns'])
+    after['misses'] += tells
+    doubt = np.maximum(before['doubt'] * sights.likelihood, LEAST_DOUBT)
+    after['doubt'] = np.where(tells, doubt, before['doubt'])
+    _count_looks(after, look, tells)
+    stated = _stated(before, world)
+    changes = _judge(before, after, tells, sights.kind, stated, c)
+    update = _as_update(after, sights, changes, world)
+    if stated.any():
+        update = dataclasses.replace(update, pins=_contradicted(after, tells & stated, world))
+    return Missing(update, sights)
+
+
+def _stated(records: Records, world: World) -> Bools:
+    """Of which objects a person said that they are there: no look changes their state (CH-V5)."""
+    if not world.pins:
+        return np.zeros(len(records), bool)
+    pins = (world.pins.get(number, ()) for number in records['id'].tolist())
+    return np.array([Aspect.PRESENCE in held for held in pins], dtype=bool)
+
+
+def _contradicted(after: Records, missed: Bools, world: World) -> dict[int, Pins]:
+    """The pins of stated objects that were not seen, which may conflict with that."""
+    found: dict[int, Pins] = {}
+    presence = decay.probability(after['odds']).round(DIGITS)
+    for k in np.flatnonzero(missed).tolist():
+        number = int(after['id'][k])
+        pins = dict(world.pins[number])
+        conflict = bool(presence[k] < 0.5)
+        pins[Aspect.PRESENCE] = dataclasses.replace(pins[Aspect.PRESENCE], conflict=conflict)
+        found[number] = pins
+    return found
+
+
+def _aged(before: Records, look: Look, half_life_s: Floats) -> Floats:
+    age_s = (look.stamp_ns - before['odds_ns']) / 1e9
+    return decay.aged(before['odds'], age_s, half_life_s)
+
+
+def _count_looks(after: Records, look: Look, tells: Bools) -> None:
+    """A miss that counts is an independent look, as a hit is."""
+    after['look_seq'] = np.where(tells, look.seq, after['look_seq'])
+    after['look_ns'] = np.where(tells, look.stamp_ns, after['look_ns'])
+    after['look_position'] = np.where(tells[:, None], look.position, after['look_position'])
+    after['look_axis'] = np.where(tells[:, None], look.axis, after['look_axis'])
+
+
+def _judge(
+    before: Records, after: Records, tells: Bools, kind: np.ndarray, stated: Bools, c: Config
+) -> list[ChangeDraft]:
+    """Set the states that misses lead to, and say so, in order of the object ids."""
+    presence = decay.probability(after['odds']).round(DIGITS)
+    there = (before['state'] == TENTATIVE) | (before['state'] == CONFIRMED)
+    there &= ~stated
+    doubtful = tells & there & ((kind == THROUGH) | (presence < 0.5))
+    absent = tells & (before['state'] == DOUBTFUL) & (after['misses'] >= c.absent_misses)
+    absent &= presence < c.absent_presence
+    after['state'] = np.where(doubtful, DOUBTFUL, np.where(absent, ABSENT, before['state']))
+    drafts = []
+    for k in np.flatnonzero(doubtful | absent).tolist():
+        word = ChangeKind.DOUBTFUL if doubtful[k] else ChangeKind.ABSENT
+        reason = (
+            f'{CHECKS[kind[k]].value.replace("_", " ")}, independent looks that missed it: '
+            f'{after["misses"][k]}, presence {presence[k]:.2f}'
+        )
+        drafts.append(ChangeDraft(word, k, {'state': STATE_WORDS[before['state'][k]]}, reason))
+    changed = np.flatnonzero(doubtful | absent)
+    after['version_center'][changed] = after['center'][changed]
+    after['version_size'][changed] = after['size'][changed]
+    ids = after['id'].tolist()
+    return sorted(drafts, key=lambda draft: ids[draft.place])
+
+
+def _as_update(after: Records, sights: Sights, changes: list[ChangeDraft], world: World) -> Update:
+    """Records that no detection went to, as an update."""
+    spilled = world.more_labels
+    more = {}
+    if spilled:
+        more = {k: dict(spilled[r]) for k, r in enumerate(sights.rows.tolist()) if r in spilled}
+    nothing = np.zeros(0, np.int64)
+    features = np.zeros((0, world.features.dim or 0), np.float32)
+    return Update(
+        sights.rows, nothing, after, nothing, features, features, np.zeros(0, bool), more, changes
+    )
+
+
+def keep_apart(pairs: Pairs, world: World) -> None:
+    """What is absent is not found again by a thing of another label that lies where it lay."""
+    if not len(pairs):
+        return
+    gone = world.records['state'][pairs.row] == ABSENT
+    if gone.any():
+        pairs.total[gone & (pairs.terms[:, LABEL] == 0)] = 0.0
