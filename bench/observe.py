@@ -10,7 +10,8 @@ that is known, where the first five features of each thing are kept already); 10
 then views of 20 detections with 512-d features are timed, in which 5 % of the detections are new
 things. All on one core, durable as `process`. The bare write puts the same rows into the same
 tables with the same transactions, and does nothing else. Each run is a process of its own, which
-opens the store again to measure opening, questions and memory. With --runs the median of each
+opens the store again to measure opening, questions and memory. --visibility declares a field of
+view and gives a depth image with each timed view, so that what is not seen counts too. With --runs the median of each
 figure is told, and its range in the JSON. --keep DIR keeps the swept stores there and uses them
 again, --prepare does only that: then a quiet machine is needed for seconds only. --plot draws the
 growth from size to size.
@@ -19,6 +20,7 @@ growth from size to size.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import gc
 import json
 import os
@@ -41,11 +43,17 @@ from rich.table import Table
 from svg import Line, Panel, figure
 from workload import BOX, FRAME, Det, World
 
-from memory_node import Config, Detection, Pose, Query, SpatialMemory, View
+from memory_node import Config, Detection, FieldOfView, Pose, Query, SpatialMemory, View
+from memory_node.model import DepthImage
 
 NEW_SHARE = 0.05
 SWEEPS = 3
 WARM_UP = 100
+ALONG_X = (-0.5, 0.5, -0.5, 0.5)
+"""Orientation of an optical frame that looks along x."""
+SIGHT = FieldOfView(1.2, 0.9, 0.3, 5.0)
+EMPTY = DepthImage(np.full((480, 640), 6.0, np.float32), 467.0, 467.0, 319.5, 239.5)
+"""An image of the same angles in which nothing is near."""
 BARE_TABLES = ('log', 'view', 'observation')
 
 
@@ -115,7 +123,16 @@ def prepare(objects: int, path: Path, sweeps: int) -> None:
     unfinished.rename(path)
 
 
-def measure(objects: int, views: int, sweeps: int, swept: Path, folder: Path) -> dict[str, Any]:
+def looking(view: View) -> View:
+    """A view that says what it could have seen: from two metres before its first detection."""
+    x, y, z = view.detections[0].center_m
+    pose = Pose((x - 2.0, y, z), ALONG_X)
+    return dataclasses.replace(view, sensor_pose=pose, field_of_view=SIGHT, depth=EMPTY)
+
+
+def measure(
+    objects: int, views: int, sweeps: int, visibility: bool, swept: Path, folder: Path
+) -> dict[str, Any]:
     """All figures of one run."""
     path = folder / f'observe_{objects}.db'
     shutil.copyfile(swept, path)
@@ -127,6 +144,8 @@ def measure(objects: int, views: int, sweeps: int, swept: Path, folder: Path) ->
         memory.observe(stream.next())
     first = memory.seq
     prepared = [stream.next() for _ in range(views)]
+    if visibility:
+        prepared = [looking(view) for view in prepared]
     gc.freeze()
     walls, cpu, own = [], time.process_time(), time.thread_time()
     for view in prepared:
@@ -255,13 +274,15 @@ def main() -> None:
     parser.add_argument('--prepare', action='store_true', help='with --keep: only sweep')
     parser.add_argument('--out', type=Path, help='write the results as JSON')
     parser.add_argument('--plot', type=Path, metavar='SVG', help='draw growth over the sizes')
+    parser.add_argument('--visibility', action='store_true', help='what is not seen counts too')
     parser.add_argument('--cell', type=int, help=argparse.SUPPRESS)
     a = parser.parse_args()
     if a.cell:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
         with tempfile.TemporaryDirectory() as folder:
             store = swept(a.keep, a.cell, a.sweeps)
-            json.dump(measure(a.cell, a.views, a.sweeps, store, Path(folder)), sys.stdout)
+            told = measure(a.cell, a.views, a.sweeps, a.visibility, store, Path(folder))
+            json.dump(told, sys.stdout)
         return
     with tempfile.TemporaryDirectory() as folder:
         keep = a.keep or Path(folder)
@@ -272,7 +293,10 @@ def main() -> None:
                 prepare(objects, store, a.sweeps)
         if a.prepare:
             return
-        runs = {n: [run(n, a.views, a.sweeps, keep) for _ in range(a.runs)] for n in a.objects}
+        runs = {
+            n: [run(n, a.views, a.sweeps, a.visibility, keep) for _ in range(a.runs)]
+            for n in a.objects
+        }
     results = [middle(of_size) for of_size in runs.values()]
     console = Console(width=100)
     console.print(table(results))
@@ -281,6 +305,7 @@ def main() -> None:
         told = {
             'machine': machine(),
             'sweeps': a.sweeps,
+            'visibility': a.visibility,
             'median': results,
             'runs': list(runs.values()),
         }
@@ -305,11 +330,11 @@ def swept(folder: Path, objects: int, sweeps: int) -> Path:
     return folder / f'swept_{objects}_{sweeps}.db'
 
 
-def run(objects: int, views: int, sweeps: int, keep: Path) -> dict[str, Any]:
+def run(objects: int, views: int, sweeps: int, visibility: bool, keep: Path) -> dict[str, Any]:
     """One run in a process of its own."""
     command = [
         sys.executable, __file__, '--cell', str(objects), '--views', str(views),
-        '--sweeps', str(sweeps),
+        '--sweeps', str(sweeps), *(['--visibility'] if visibility else []),
     ]  # fmt: skip
     done = subprocess.run([*command, '--keep', str(keep)], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
