@@ -11,10 +11,10 @@ then views of 20 detections with 512-d features are timed, in which 5 % of the d
 things. All on one core, durable as `process`. The bare write puts the same rows into the same
 tables with the same transactions, and does nothing else. Each run is a process of its own, which
 opens the store again to measure opening, questions and memory. --visibility declares a field of
-view and gives a depth image with each timed view, so that what is not seen counts too. With --runs the median of each
-figure is told, and its range in the JSON. --keep DIR keeps the swept stores there and uses them
-again, --prepare does only that: then a quiet machine is needed for seconds only. --plot draws the
-growth from size to size.
+view and gives a depth image with each timed view, so that what is not seen counts too. With --runs
+the median of each figure is told, and its range in the JSON. --keep DIR keeps the swept stores
+there and uses them again, --prepare does only that: then a quiet machine is needed for seconds
+only. --plot draws the growth from size to size.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ WARM_UP = 100
 ALONG_X = (-0.5, 0.5, -0.5, 0.5)
 """Orientation of an optical frame that looks along x."""
 SIGHT = FieldOfView(1.2, 0.9, 0.3, 5.0)
-EMPTY = DepthImage(np.full((480, 640), 6.0, np.float32), 467.0, 467.0, 319.5, 239.5)
-"""An image of the same angles in which nothing is near."""
+WALL = DepthImage(np.full((480, 640), 1.8, np.float32), 467.0, 467.0, 319.5, 239.5)
+"""An image of the same angles: what is farther is hidden, what is nearer has gone."""
 BARE_TABLES = ('log', 'view', 'observation')
 
 
@@ -127,7 +127,7 @@ def looking(view: View) -> View:
     """A view that says what it could have seen: from two metres before its first detection."""
     x, y, z = view.detections[0].center_m
     pose = Pose((x - 2.0, y, z), ALONG_X)
-    return dataclasses.replace(view, sensor_pose=pose, field_of_view=SIGHT, depth=EMPTY)
+    return dataclasses.replace(view, sensor_pose=pose, field_of_view=SIGHT, depth=WALL)
 
 
 def measure(

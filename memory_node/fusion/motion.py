@@ -198,8 +198,12 @@ def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) ->
         old = np.array(sorted(world.lost[label]), dtype=np.int64)
         if not len(old):
             continue
-        young = world.rows_after(int(r['id'][old].min())) if label in newly else np.sort(seen)
+        young = world.rows_of_label(label) if label in newly else np.sort(seen)
         young = young[(r['label'][young] == label) & ~np.isin(r['state'][young], LOST)]
+        young = young[r['first_seen_ns'][young] > r['last_seen_ns'][old].min()]
+        if not len(young):
+            continue
+        old = old[r['last_seen_ns'][old] < r['first_seen_ns'][young].max()]
         if world.columns.is_fixed(r['label'][old[:1]], world.labels.names)[0]:
             continue
         found += _matched(world, old, young, now_ns, c, settled=True)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from memory_node.fusion import features
 from memory_node.fusion.classes import ClassColumns, load_classes
-from memory_node.fusion.labels import LabelBook
+from memory_node.fusion.labels import Ints, LabelBook
 from memory_node.model import (
     NO_PINS,
     Aspect,
@@ -212,6 +212,7 @@ class World:
         self.more_labels: dict[int, dict[int, float]] = {}
         self.pins: dict[int, Mapping[Aspect, Pin]] = {}
         self._row_of_id = np.full(1024, -1, np.int64)
+        self._rows_of_label: dict[int, list[int]] | None = None
 
     def map_number(self, map_id: str) -> int:
         """Return the number of a map, a new one if it was never seen."""
@@ -246,6 +247,24 @@ class World:
         found: Rows = rows[self.alive[rows]]
         return found
 
+    def rows_of_label(self, label: int) -> Rows:
+        """Return the rows of the live objects of a label, ascending."""
+        if self._rows_of_label is None:
+            labels = self.records['label'][: self.count]
+            order = np.argsort(labels, kind='stable')
+            numbers, starts = np.unique(labels[order], return_index=True)
+            parts = np.split(order, starts[1:])
+            self._rows_of_label = {n: part.tolist() for n, part in zip(numbers.tolist(), parts)}
+        rows = np.unique(np.array(self._rows_of_label.get(label, ()), dtype=np.int64))
+        found: Rows = rows[self.alive[rows] & (self.records['label'][rows] == label)]
+        return found
+
+    def _note_labels(self, rows: Rows, labels: Ints) -> None:
+        """Some rows have these labels now; what they had before is found out when asked."""
+        if self._rows_of_label is not None:
+            for row, label in zip(rows.tolist(), labels.tolist()):
+                self._rows_of_label.setdefault(label, []).append(row)
+
     @property
     def live_count(self) -> int:
         """Number of live objects."""
@@ -257,6 +276,7 @@ class World:
         rows = np.arange(first, end)
         self._reserve(end, int(records['id'].max(initial=0)) + 1)
         self.put(rows, records)
+        self._note_labels(rows, records['label'])
         self.alive[first:end] = True
         self._row_of_id[records['id']] = rows
         self.count = end
@@ -269,6 +289,9 @@ class World:
 
     def put(self, rows: Rows, records: Records) -> None:
         """Replace the records of some rows."""
+        changed = np.flatnonzero(self.records['label'][rows] != records['label'])
+        if len(changed):
+            self._note_labels(rows[changed], records['label'][changed])
         self.records.view(_RAW)[rows] = np.ascontiguousarray(records).view(_RAW)
 
     def note_lost(self, rows: Rows) -> None:

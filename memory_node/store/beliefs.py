@@ -43,7 +43,7 @@ def putting(session: Session, row: int, belief: Belief, change: Any) -> Edit:
         _put_feature(connection, session, belief)
 
     def apply() -> None:
-        world.records[row] = belief.record[0]
+        world.put(np.array([row]), belief.record)
         world.more_labels.pop(row, None)
         if belief.more:
             world.more_labels[row] = belief.more

@@ -157,3 +157,24 @@ def test_maps_are_numbered_as_they_appear() -> None:
     world = World()
     assert [world.map_number(m) for m in ('A', '', 'A', 'B')] == [0, 1, 0, 2]
     assert world.maps == ['A', '', 'B']
+
+
+def test_rows_are_found_by_label_whatever_changes() -> None:
+    world = World()
+    for label in (0, 1, 0):
+        record = np.zeros(1, OBJECT)
+        record['id'], record['label'] = world.count + 1, label
+        world.append(record)
+    assert world.rows_of_label(0).tolist() == [0, 2]
+    assert world.rows_of_label(7).tolist() == []
+    changed = world.take(np.array([2]))
+    changed['label'] = 1
+    world.put(np.array([2]), changed)
+    record['id'], record['label'] = 4, 0
+    world.append(record)
+    world.end(1)
+    assert world.rows_of_label(0).tolist() == [0, 3]
+    assert world.rows_of_label(1).tolist() == [2]
+    changed['label'] = 0
+    world.put(np.array([2]), changed)
+    assert world.rows_of_label(0).tolist() == [0, 2, 3]
