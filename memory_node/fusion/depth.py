@@ -29,9 +29,13 @@ def depth_problem(depth: DepthImage, fov: FieldOfView | None) -> str:
         return 'depth_size'
     if fov is not None and not _is_as_wide(depth, width, height, fov):
         return 'depth_size'
-    if not (np.isfinite(shown) & (shown > 0)).any():
+    if not _measures(shown[::16, ::16]) and not _measures(shown):
         return 'no_depth'
     return ''
+
+
+def _measures(shown: np.ndarray) -> bool:
+    return bool((np.isfinite(shown) & (shown > 0)).any())
 
 
 def _is_as_wide(depth: DepthImage, width: int, height: int, fov: FieldOfView) -> bool:
