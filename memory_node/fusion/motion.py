@@ -46,7 +46,7 @@ SETTLED_COUNT = 9
 """The running mean knows a place as well as so many sightings: 1 / SETTLED of the arbiter."""
 SIZE_SPREAD = 0.3
 """How much a side of the same thing may differ, as a share, from one mean to another."""
-SIZE_RATIO = 1.5
+SIZE_RATIO = 1.6
 """Things whose diagonals differ more are not the same; sides do, where only a hull is seen."""
 ONCE = 0.3
 """What was seen once is as often a false alarm, beside how often it is what left."""

@@ -36,7 +36,7 @@ LEAST_PIXELS = 1.0
 """A box whose half extent is less on the image is not resolved by depth."""
 DEPTH_NOISE = 0.01
 """Depth is this share of itself uncertain, beside `depth_tolerance_m`."""
-MOST, HIDDEN, BARE = 0.5, 0.5, 0.8
+MOST, HIDDEN, BARE = 0.5, 0.5, 0.9
 """Shares of the points of a box: what most of them show is so; so many hidden ones hide it."""
 NEAR_PLANE_M = 0.05
 _SIGNS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
