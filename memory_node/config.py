@@ -335,7 +335,7 @@ class Config:
         high=100.0,
     )
     absent_presence: float = tunable(
-        0.05, 'An object is absent when its presence is below.', low=0.001, high=1.0
+        0.1, 'An object is absent when its presence is below.', low=0.001, high=1.0
     )
     absent_misses: int = tunable(
         2, 'Independent looks that must have missed it for that.', low=2, high=100
