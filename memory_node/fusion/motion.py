@@ -190,8 +190,14 @@ def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) ->
         int(update.after['label'][draft.place])
         for update in updates for draft in update.changes if draft.kind in _LOSSES
     }  # fmt: skip
+    since = world.lost_since
+    young_labels = {
+        label
+        for label, first in zip(r['label'][seen].tolist(), r['first_seen_ns'][seen].tolist())
+        if label in since and first > since[label]
+    }
     found = []
-    for label in sorted((set(r['label'][seen].tolist()) | newly) & world.lost.keys()):
+    for label in sorted((young_labels | newly) & world.lost.keys()):
         old = np.array(sorted(world.lost[label]), dtype=np.int64)
         if not len(old):
             continue

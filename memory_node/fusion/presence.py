@@ -41,7 +41,7 @@ from memory_node.scene.boxes import Bools
 DOUBTFUL, ABSENT = STATE_CODE[State.DOUBTFUL], STATE_CODE[State.ABSENT]
 HELD = STATE_CODE[State.HELD]
 PRESENCE_KINDS = (ChangeKind.DOUBTFUL, ChangeKind.ABSENT, ChangeKind.RETURNED)
-BIRTH_ODDS = 20.0
+BIRTH_ODDS = 32.0
 """Of what was seen for the first time."""
 MOST_ODDS, LEAST_ODDS = 128.0, 1.0 / 1024.0
 LEAST_DOUBT = 1e-9
@@ -210,10 +210,23 @@ def _as_update(after: Records, sights: Sights, changes: list[ChangeDraft], world
     )
 
 
-def keep_apart(pairs: Pairs, world: World) -> None:
-    """What is absent is not found again by a thing of another label that lies where it lay."""
-    if not len(pairs):
+def keep_apart(pairs: Pairs, label: Ints, world: World, c: Config) -> None:
+    """Where a thing of another label lies, none is found again that left, or that lies elsewhere.
+
+    Other labels are errors of the detector as a rule, so place decides. Not so where the object is
+    absent, where a thing of the detection's label is being looked for, and where things of a view
+    lie in each other's places.
+    """
+    other = pairs.terms[:, LABEL] == 0
+    if not other.any():
         return
-    gone = world.records['state'][pairs.row] == ABSENT
-    if gone.any():
-        pairs.total[gone & (pairs.terms[:, LABEL] == 0)] = 0.0
+    r = world.records
+    pairs.total[other & (r['state'][pairs.row] == ABSENT)] = 0.0
+    strong = np.flatnonzero(other & (pairs.total >= c.merge_score))
+    if not len(strong) or not c.motion:
+        return
+    seen, held = label[pairs.place[strong]], r['label'][pairs.row[strong]]
+    apart = np.isin(seen, held) & np.isin(held, seen)
+    if world.lost:
+        apart |= np.isin(seen, [n for n, rows in world.lost.items() if rows])
+    pairs.total[strong[apart]] = 0.0

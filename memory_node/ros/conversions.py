@@ -157,6 +157,8 @@ def object_from_msg(message: msg.MemoryObject) -> model.MemoryObject:
         first_seen_ns=stamp_to_ns(message.first_seen),
         last_seen_ns=stamp_to_ns(message.last_seen),
         map_id=message.map_id,
+        last_checked_ns=stamp_to_ns(message.last_checked),
+        last_check=model.Check(message.last_check),
     )
 
 
@@ -276,14 +278,17 @@ def commit_to_change_array(
 
 def hit_to_msg(hit: model.Hit) -> msg.Hit:
     """Return an answer as a message."""
-    message = msg.Hit(score=float(hit.score), terms=_terms_to_msg(hit.terms))
+    message = msg.Hit(
+        score=float(hit.score), presence=float(hit.presence), terms=_terms_to_msg(hit.terms)
+    )
     _fill_object(message.object, hit.object)
     return message
 
 
 def hit_from_msg(message: msg.Hit) -> model.Hit:
     """Return an answer from a message."""
-    return model.Hit(object_from_msg(message.object), message.score, _terms_from_msg(message.terms))
+    obj, terms = object_from_msg(message.object), _terms_from_msg(message.terms)
+    return model.Hit(obj, message.score, terms, message.presence)
 
 
 def relation_to_msg(relation: model.Relation, labels: Mapping[int, str]) -> msg.Relation:
@@ -334,6 +339,8 @@ def query_from_request(request: Any, near_map_m: model.Triple | None) -> model.Q
         new_since_ns=stamp_to_ns(request.new_since),
         moved_m=float(request.moved_m),
         min_score=float(request.min_score),
+        min_presence=float(request.min_presence),
+        at_ns=stamp_to_ns(request.at) or None,
         order=str(request.order) or model.Order.RELEVANCE,
         states=tuple(str(state) for state in request.states),
         limit=limit_from_request(request.limit),
@@ -383,6 +390,8 @@ def _fill_object(message: msg.MemoryObject, obj: model.MemoryObject) -> None:
     _fill_stamp(message.first_seen, obj.first_seen_ns)
     _fill_stamp(message.last_seen, obj.last_seen_ns)
     message.map_id = str(obj.map_id)
+    message.last_check = str(obj.last_check)
+    _fill_stamp(message.last_checked, obj.last_checked_ns)
 
 
 def _fill_stamp(stamp: Time, stamp_ns: int) -> None:

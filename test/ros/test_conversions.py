@@ -35,7 +35,7 @@ OBJECT = model.MemoryObject(
     id=2**63 - 1, label='mug', labels={'mug': 3.5, 'cup': 0.25}, state=model.State.CONFIRMED,
     center_m=(1.0, 2.0, 3.0), orientation_xyzw=(0.0, 0.0, 0.6, 0.8), size_m=(0.1, 0.2, 0.3),
     confidence=0.75, observations=7, first_seen_ns=STAMP_NS, last_seen_ns=STAMP_NS + 1,
-    map_id='home',
+    map_id='home', last_checked_ns=STAMP_NS + 2, last_check=model.Check.SEEN_THROUGH,
 )  # fmt: skip
 OBSERVATION = model.Observation(
     id=9, object_id=3, view_seq=12, stamp_ns=STAMP_NS, recorded_ns=STAMP_NS + 5,
@@ -238,7 +238,7 @@ def test_a_view_of_the_core_there_and_back() -> None:
         (
             conversions.hit_to_msg,
             conversions.hit_from_msg,
-            model.Hit(OBJECT, 0.5, {'label': 1.0, 'distance_m': 0.25}),
+            model.Hit(OBJECT, 0.5, {'label': 1.0, 'distance_m': 0.25}, 0.75),
         ),
     ],
 )
@@ -289,6 +289,8 @@ def test_every_kind_of_change_and_state_has_its_constant() -> None:
     assert {getattr(msg.Change, kind) for kind in kinds} == kinds
     for state in model.State:
         assert getattr(msg.MemoryObject, f'STATE_{state.name}') == state.value
+    for check in set(model.Check) - {model.Check.NEVER}:
+        assert getattr(msg.MemoryObject, f'CHECK_{check.name}') == check.value
     for verdict in model.VerdictKind:
         assert getattr(msg.ObservationRecord, f'VERDICT_{verdict.name}') == verdict.value
     for relation in model.RelationKind:
