@@ -304,7 +304,7 @@ class Config:
         high=1.0,
     )
     same_cosine: float = tunable(
-        0.8, 'Features less alike than this are of two things.', low=0.0, high=1.0
+        0.85, 'Features less alike than this are of two things.', low=0.0, high=1.0
     )
     detect_probability: float = tunable(
         0.9, 'Chance that a detector shows what it could see.', low=0.5, high=1.0

@@ -95,37 +95,59 @@ def noted_shifts(
     settled = np.minimum(before['observations'], SETTLED_COUNT)
     gap = speaks & (look.stamp_ns - before['last_seen_ns'] > VISIT_GAP_S * 1e9)
     known = before['fresh_count']
-    mean = np.where((known > 0)[:, None], before['fresh'], before['center'])
-    spread = np.sqrt(1.0 + 1.0 / np.where(known > 0, known, settled))
-    away = boxes.distance(seen, mean)
-    off = (away - SHIFT_SIGMAS * noise * spread).round(DIGITS) > 0
+    anew = gap | (speaks & _is_off(seen, noise, before, settled, look, c))
+    fresh_count = known + speaks
+    fresh, rest, rest_count = before['fresh'], before['rest'], before['rest_count']
+    if anew.any():
+        from_here = gap | (anew & (known != 1))  # one sighting that is off may be an error
+        rest = np.where(from_here[:, None], before['center'], rest)
+        rest_count = np.where(from_here, settled, np.maximum(rest_count, 1))
+        fresh = np.where(anew[:, None], 0.0, fresh)
+        fresh_count = np.where(anew, 1, fresh_count)
+        old['rest'], old['rest_count'] = rest, rest_count
+    share = np.where(speaks, 1.0 / np.maximum(fresh_count, 1), 0.0)[:, None]
+    fresh = fresh + share * (seen - fresh)
+    fresh_ns = np.where(anew | (known == 0), look.stamp_ns, before['fresh_ns'])
+    old['fresh'], old['fresh_count'], old['fresh_ns'] = fresh, fresh_count, fresh_ns
+    rests = (look.stamp_ns - fresh_ns >= REST_S * 1e9) & (fresh_count >= SIGHTINGS)
+    away = boxes.distance(fresh, rest).round(DIGITS)
+    moved = speaks & (gap | rests) & (away >= c.moved_distance_m)
+    if not moved.any():
+        return update
+    moved &= away >= _least_shift(old, before, noise, rest_count, fresh_count, world)
+    places = np.flatnonzero(moved)
+    old['rest'][places], old['rest_count'][places] = fresh[places], fresh_count[places]
+    old['fresh'][places], old['fresh_count'][places] = 0.0, 0
+    return _with_moves(update, places, rest, fresh)
+
+
+def _is_off(
+    seen: Floats, noise: Floats, before: Records, settled: Rows, look: Look, c: Config
+) -> boxes.Bools:
+    """(R,) whether a sighting is not where the last ones were, or the thing is on its way."""
+    known = before['fresh_count']
+    some = known > 0
+    away = boxes.distance(seen, np.where(some[:, None], before['fresh'], before['center']))
+    spread = SHIFT_SIGMAS * np.sqrt(1.0 + 1.0 / np.where(some, known, settled))
     since_s = (look.stamp_ns - (before['fresh_ns'] + before['last_seen_ns']) / 2) / 1e9
-    goes = (away - np.maximum(c.moved_distance_m, SPEED_MPS * since_s)).round(DIGITS) >= 0
-    anew = gap | (speaks & (off | (goes & (known > 0))))
-    from_here = gap | (anew & (known != 1))  # one sighting that is off may be an error: rest stays
-    rest = np.where(from_here[:, None], before['center'], before['rest'])
-    rest_count = np.where(from_here, settled, np.maximum(before['rest_count'], 1))
-    fresh_count = np.where(anew, 0, known) + speaks
-    fresh = np.where(anew[:, None], 0.0, before['fresh'])
-    step = (seen - fresh) / np.maximum(fresh_count, 1)[:, None]
-    fresh = fresh + np.where(speaks[:, None], step, 0.0)
-    diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))
-    seldom = world.columns.half_life_s(old['label'], world.labels.names) > SELDOM_S
+    reach = np.maximum(c.moved_distance_m, SPEED_MPS * since_s)
+    off: boxes.Bools = (away - noise * spread).round(DIGITS) > 0
+    return off | (some & ((away - reach).round(DIGITS) >= 0))
+
+
+def _least_shift(
+    old: Records, before: Records, noise: Floats, rest_count: Rows, fresh_count: Rows, world: World
+) -> Floats:
+    """(R,) what noise, and a thing seen in part, may shift; infinite for what never moves."""
+    names = world.labels.names
+    seldom = world.columns.half_life_s(old['label'], names) > SELDOM_S
     sigmas = np.where(seldom, SELDOM_SIGMAS, SHIFT_SIGMAS)
     least = sigmas * noise * np.sqrt(1.0 / rest_count + 1.0 / np.maximum(fresh_count, 1))
+    diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))
     least += np.where(fresh_count < SIGHTINGS, PARTIAL * diagonal, 0.0)
-    away = boxes.distance(fresh, rest)
-    fixed = world.columns.is_fixed(old['label'], world.labels.names)
-    fresh_ns = np.where(anew | (known == 0), look.stamp_ns, before['fresh_ns'])
-    rests = (look.stamp_ns - fresh_ns >= REST_S * 1e9) & (fresh_count >= SIGHTINGS)
-    moved = speaks & ~fixed & (gap | rests)
-    moved &= (away - np.maximum(least, c.moved_distance_m)).round(DIGITS) >= 0
-    old['rest'] = np.where(moved[:, None], fresh, rest)
-    old['rest_count'] = np.where(moved, fresh_count, rest_count)
-    old['fresh'] = np.where(moved[:, None], 0.0, fresh)
-    old['fresh_count'] = np.where(moved, 0, fresh_count)
-    old['fresh_ns'] = fresh_ns
-    return _with_moves(update, np.flatnonzero(moved), rest, fresh)
+    fixed = world.columns.is_fixed(old['label'], names)
+    result: Floats = np.where(fixed, np.inf, least).round(DIGITS)
+    return result
 
 
 def _with_moves(update: Update, places: np.ndarray, start: Floats, end: Floats) -> Update:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -87,18 +88,19 @@ def _noted_hits(
     speaks = ~(judgement.terms[place, LABEL] == 0) & (evidence.score[place] >= c.create_score)
     speaks &= (look.stamp_ns >= before['odds_ns']) & (look.stamp_ns >= before['last_seen_ns'])
     missed = (before['state'] == DOUBTFUL) | (before['state'] == ABSENT)
-    counted = speaks & (missed | (old['looks'] > before['looks']))
-    half_life_s = world.columns.half_life_s(old['label'], world.labels.names)
-    detect, false = rates_of(sensor, c)
-    prior = _aged(before, look, half_life_s)
-    odds = np.minimum(prior * (detect / false), MOST_ODDS)
-    odds = np.where(before['state'] == ABSENT, BIRTH_ODDS, odds).round(DIGITS)
-    old['odds'] = np.where(counted, odds, before['odds'])
-    old['odds_ns'] = np.where(counted, look.stamp_ns, before['odds_ns'])
-    old['misses'] = np.where(speaks, 0, before['misses'])
-    old['doubt'] = np.where(speaks, 1.0, before['doubt'])
-    old['checked_ns'] = np.where(speaks, look.stamp_ns, before['checked_ns'])
-    old['check'] = np.where(speaks, SEEN, before['check'])
+    counted = np.flatnonzero(speaks & (missed | (old['looks'] > before['looks'])))
+    if len(counted):
+        held = before[counted]
+        detect, false = rates_of(sensor, c)
+        half_life_s = world.columns.half_life_s(held['label'], world.labels.names)
+        odds = np.minimum(_aged(held, look, half_life_s) * (detect / false), MOST_ODDS)
+        odds[held['state'] == ABSENT] = BIRTH_ODDS
+        old['odds'][counted], old['odds_ns'][counted] = odds.round(DIGITS), look.stamp_ns
+    every: Any = slice(None) if speaks.all() else np.flatnonzero(speaks)
+    old['misses'][every], old['doubt'][every] = 0, 1.0
+    old['checked_ns'][every], old['check'][every] = look.stamp_ns, SEEN
+    if not missed.any():
+        return update
     back = np.where(old['looks'] >= c.confirm_looks, CONFIRMED, TENTATIVE)
     old['state'] = np.where(missed, np.where(speaks, back, before['state']), old['state'])
     return _with_returns(update, np.flatnonzero(missed & speaks), before)
