@@ -178,6 +178,27 @@ def test_several_equal_things_are_matched_at_once() -> None:
         sound(memory)
 
 
+def test_what_lies_in_a_container_goes_along() -> None:
+    old, new = np.array([3.0, 1.0, 0.5]), np.array([4.0, -1.5, 0.5])
+
+    def shown(at: np.ndarray, open_: bool) -> list[Detection]:
+        box = seen('box', tuple(at), size_m=(0.5, 0.5, 0.4))
+        apple = seen('apple', tuple(np.add(at, (0.05, 0.0, 0.0))), size_m=(0.1, 0.1, 0.1))
+        return [box, apple] if open_ else [box]
+
+    with SpatialMemory.open(':memory:') as memory:
+        for k in range(3):
+            memory.observe(look(1000 + 2 * k, shown(old, True), [(old, (0.5, 0.5, 0.4))]))
+        for k in range(5):
+            memory.observe(look(9000 + 2 * k, shown(new, False), [(new, (0.5, 0.5, 0.4))]))
+        places = {o.label: (o.state, np.round(o.center_m, 2).tolist()) for o in memory.objects()}
+        assert places['box'] == (State.CONFIRMED, new.tolist())
+        assert places['apple'] == (State.CONFIRMED, [4.05, -1.5, 0.5])
+        moved = [c for c in memory.changes() if c.kind is ChangeKind.MOVED]
+        assert len(moved) == 2 and 'in which it lay' in moved[1].reason
+        sound(memory)
+
+
 def test_ch_v1_asking_and_maintaining_more_often_changes_nothing() -> None:
     def live(often: bool) -> tuple[str, float]:
         with SpatialMemory.open(':memory:') as memory:
