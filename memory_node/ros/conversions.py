@@ -158,6 +158,8 @@ def object_from_msg(message: msg.MemoryObject) -> model.MemoryObject:
         last_seen_ns=stamp_to_ns(message.last_seen),
         map_id=message.map_id,
         pins={pin.aspect: pin for pin in map(pins.from_msg, message.pins)},
+        last_checked_ns=stamp_to_ns(message.last_checked),
+        last_check=model.Check(message.last_check),
     )
 
 
@@ -277,14 +279,17 @@ def commit_to_change_array(
 
 def hit_to_msg(hit: model.Hit) -> msg.Hit:
     """Return an answer as a message."""
-    message = msg.Hit(score=float(hit.score), terms=_terms_to_msg(hit.terms))
+    message = msg.Hit(
+        score=float(hit.score), presence=float(hit.presence), terms=_terms_to_msg(hit.terms)
+    )
     _fill_object(message.object, hit.object)
     return message
 
 
 def hit_from_msg(message: msg.Hit) -> model.Hit:
     """Return an answer from a message."""
-    return model.Hit(object_from_msg(message.object), message.score, _terms_from_msg(message.terms))
+    obj, terms = object_from_msg(message.object), _terms_from_msg(message.terms)
+    return model.Hit(obj, message.score, terms, message.presence)
 
 
 def relation_to_msg(relation: model.Relation, labels: Mapping[int, str]) -> msg.Relation:
@@ -335,6 +340,8 @@ def query_from_request(request: Any, near_map_m: model.Triple | None) -> model.Q
         new_since_ns=stamp_to_ns(request.new_since),
         moved_m=float(request.moved_m),
         min_score=float(request.min_score),
+        min_presence=float(request.min_presence),
+        at_ns=stamp_to_ns(request.at) or None,
         order=str(request.order) or model.Order.RELEVANCE,
         states=tuple(str(state) for state in request.states),
         limit=limit_from_request(request.limit),
@@ -386,6 +393,8 @@ def _fill_object(message: msg.MemoryObject, obj: model.MemoryObject) -> None:
     message.map_id = str(obj.map_id)
     if obj.pins:
         message.pins = [pins.to_msg(pin) for pin in obj.pins.values()]
+    message.last_check = str(obj.last_check)
+    _fill_stamp(message.last_checked, obj.last_checked_ns)
 
 
 def _fill_stamp(stamp: Time, stamp_ns: int) -> None:

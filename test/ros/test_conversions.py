@@ -41,6 +41,7 @@ OBJECT = model.MemoryObject(
         model.Aspect.SIZE: model.Pin(7, model.Aspect.SIZE, (0.1, 0.2, 0.3), 6),
         model.Aspect.PRESENCE: model.Pin(7, model.Aspect.PRESENCE, True, 6),
     },
+    last_checked_ns=STAMP_NS + 2, last_check=model.Check.SEEN_THROUGH,
 )  # fmt: skip
 OBSERVATION = model.Observation(
     id=9, object_id=3, view_seq=12, stamp_ns=STAMP_NS, recorded_ns=STAMP_NS + 5,
@@ -243,7 +244,7 @@ def test_a_view_of_the_core_there_and_back() -> None:
         (
             conversions.hit_to_msg,
             conversions.hit_from_msg,
-            model.Hit(OBJECT, 0.5, {'label': 1.0, 'distance_m': 0.25}),
+            model.Hit(OBJECT, 0.5, {'label': 1.0, 'distance_m': 0.25}, 0.75),
         ),
     ],
 )
@@ -294,6 +295,8 @@ def test_every_kind_of_change_and_state_has_its_constant() -> None:
     assert {getattr(msg.Change, kind) for kind in kinds} == kinds
     for state in model.State:
         assert getattr(msg.MemoryObject, f'STATE_{state.name}') == state.value
+    for check in set(model.Check) - {model.Check.NEVER}:
+        assert getattr(msg.MemoryObject, f'CHECK_{check.name}') == check.value
     for verdict in model.VerdictKind:
         assert getattr(msg.ObservationRecord, f'VERDICT_{verdict.name}') == verdict.value
     for relation in model.RelationKind:
