@@ -18,6 +18,8 @@ Floats = npt.NDArray[np.float64]
 
 _LN2 = math.log(2.0)
 _TERMS = tuple(_LN2**k / math.factorial(k) for k in range(10, -1, -1))
+SERIES: Floats = np.array(_TERMS)
+"""Of 2 to the power of x, highest power first."""
 _LEAST = -1000.0
 
 

@@ -21,6 +21,7 @@ from scipy.optimize import linear_sum_assignment
 
 from memory_node import decay
 from memory_node.config import CHRONOTOPE, Config
+from memory_node.fusion import standing
 from memory_node.fusion.arbiter import LABEL, TIE, Judgement
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.identity import Belief, merged
@@ -91,63 +92,35 @@ def noted_shifts(
     if not count or not c.motion:
         return update
     before, place = world.take(update.rows), update.place[:count]
-    seen, noise = evidence.center[place], sigma[place]
-    speaks = ~(judgement.terms[place, LABEL] == 0) & (evidence.score[place] >= c.create_score)
-    speaks &= look.stamp_ns >= before['last_seen_ns']
+    speaks, away = np.empty(count, bool), np.empty(count)
+    standing.may_rewrite(
+        before, place, judgement.terms[:, LABEL], evidence.score, c.create_score, look.stamp_ns,
+        speaks.view(np.uint8),
+    )  # fmt: skip
     if world.pins:  # where a person put it, it stays
         ids = before['id'].tolist()
         speaks &= np.array([Aspect.POSE not in world.pins.get(i, ()) for i in ids], dtype=bool)
-    settled = np.clip(before['observations'], 1, SETTLED_COUNT)
-    gap = speaks & (look.stamp_ns - before['last_seen_ns'] > VISIT_GAP_S * 1e9)
-    known = before['fresh_count']
-    anew = gap | (speaks & _is_off(seen, noise, before, settled, look, c))
-    fresh_count = known + speaks
-    fresh, rest, rest_count = before['fresh'], before['rest'], before['rest_count']
-    if anew.any():
-        from_here = gap | (anew & (known != 1))  # one sighting that is off may be an error
-        rest = np.where(from_here[:, None], before['center'], rest)
-        rest_count = np.where(from_here, settled, np.maximum(rest_count, 1))
-        fresh = np.where(anew[:, None], 0.0, fresh)
-        fresh_count = np.where(anew, 1, fresh_count)
-        old['rest'], old['rest_count'] = rest, rest_count
-    share = np.where(speaks, 1.0 / np.maximum(fresh_count, 1), 0.0)[:, None]
-    fresh = fresh + share * (seen - fresh)
-    fresh_ns = np.where(anew | (known == 0), look.stamp_ns, before['fresh_ns'])
-    old['fresh'], old['fresh_count'], old['fresh_ns'] = fresh, fresh_count, fresh_ns
-    rests = (look.stamp_ns - fresh_ns >= REST_S * 1e9) & (fresh_count >= SIGHTINGS)
-    away = boxes.distance(fresh, rest).round(DIGITS)
-    moved = speaks & (gap | rests) & (away >= c.moved_distance_m)
-    if not moved.any():
+    found = standing.follow(
+        old, before, place, evidence.center, sigma, speaks.view(np.uint8), look.stamp_ns,
+        (SHIFT_SIGMAS, SPEED_MPS, c.moved_distance_m, VISIT_GAP_S, REST_S),
+        (SETTLED_COUNT, SIGHTINGS), away,
+    )  # fmt: skip
+    if not found:
         return update
-    moved &= away >= _least_shift(old, before, noise, rest_count, fresh_count, world)
-    places = np.flatnonzero(moved)
-    old['rest'][places], old['rest_count'][places] = fresh[places], fresh_count[places]
+    places = np.flatnonzero(away >= _least_shift(old, before, sigma[place], world))
+    rest, fresh = old['rest'].copy(), old['fresh'].copy()
+    old['rest'][places], old['rest_count'][places] = fresh[places], old['fresh_count'][places]
     old['fresh'][places], old['fresh_count'][places] = 0.0, 0
     return _with_moves(update, places, rest, fresh)
 
 
-def _is_off(
-    seen: Floats, noise: Floats, before: Records, settled: Rows, look: Look, c: Config
-) -> boxes.Bools:
-    """(R,) whether a sighting is not where the last ones were, or the thing is on its way."""
-    known = before['fresh_count']
-    some = known > 0
-    away = boxes.distance(seen, np.where(some[:, None], before['fresh'], before['center']))
-    spread = SHIFT_SIGMAS * np.sqrt(1.0 + 1.0 / np.where(some, known, settled))
-    since_s = (look.stamp_ns - (before['fresh_ns'] + before['last_seen_ns']) / 2) / 1e9
-    reach = np.maximum(c.moved_distance_m, SPEED_MPS * since_s)
-    off: boxes.Bools = (away - noise * spread).round(DIGITS) > 0
-    return off | (some & ((away - reach).round(DIGITS) >= 0))
-
-
-def _least_shift(
-    old: Records, before: Records, noise: Floats, rest_count: Rows, fresh_count: Rows, world: World
-) -> Floats:
+def _least_shift(old: Records, before: Records, noise: Floats, world: World) -> Floats:
     """(R,) what noise, and a thing seen in part, may shift; infinite for what never moves."""
     names = world.labels.names
     seldom = world.columns.half_life_s(old['label'], names) > SELDOM_S
     sigmas = np.where(seldom, SELDOM_SIGMAS, SHIFT_SIGMAS)
-    least = sigmas * noise * np.sqrt(1.0 / rest_count + 1.0 / np.maximum(fresh_count, 1))
+    rest_count, fresh_count = np.maximum(old['rest_count'], 1), np.maximum(old['fresh_count'], 1)
+    least = sigmas * noise * np.sqrt(1.0 / rest_count + 1.0 / fresh_count)
     diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))
     least += np.where(fresh_count < SIGHTINGS, PARTIAL * diagonal, 0.0)
     fixed = world.columns.is_fixed(old['label'], names)

@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from memory_node import decay
 from memory_node.config import Config
+from memory_node.fusion import standing
 from memory_node.fusion.arbiter import LABEL, Judgement, Pairs
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
@@ -86,21 +86,17 @@ def _noted_hits(
         return update
     before = world.take(update.rows)
     place = update.place[:count]
-    speaks = ~(judgement.terms[place, LABEL] == 0) & (evidence.score[place] >= c.create_score)
-    speaks &= (look.stamp_ns >= before['odds_ns']) & (look.stamp_ns >= before['last_seen_ns'])
-    missed = (before['state'] == DOUBTFUL) | (before['state'] == ABSENT)
-    counted = np.flatnonzero(speaks & (missed | (old['looks'] > before['looks'])))
-    if len(counted):
-        held = before[counted]
-        detect, false = rates_of(sensor, c)
-        half_life_s = world.columns.half_life_s(held['label'], world.labels.names)
-        odds = np.minimum(_aged(held, look, half_life_s) * (detect / false), MOST_ODDS)
-        odds[held['state'] == ABSENT] = BIRTH_ODDS
-        old['odds'][counted], old['odds_ns'][counted] = odds.round(DIGITS), look.stamp_ns
-    every: Any = slice(None) if speaks.all() else np.flatnonzero(speaks)
-    old['misses'][every], old['doubt'][every] = 0, 1.0
-    old['checked_ns'][every], old['check'][every] = look.stamp_ns, SEEN
-    if not missed.any():
+    speaks, missed = np.empty(count, bool), np.empty(count, bool)
+    standing.may_rewrite(
+        before, place, judgement.terms[:, LABEL], evidence.score, c.create_score, look.stamp_ns,
+        speaks.view(np.uint8),
+    )  # fmt: skip
+    detect, false = rates_of(sensor, c)
+    half_life_s = world.columns.half_life_s(old['label'], world.labels.names)
+    if not standing.see(
+        old, before, speaks.view(np.uint8), look.stamp_ns, half_life_s, detect / false,
+        MOST_ODDS, BIRTH_ODDS, (DOUBTFUL, ABSENT, SEEN), decay.SERIES, missed.view(np.uint8),
+    ):  # fmt: skip
         return update
     back = np.where(old['looks'] >= c.confirm_looks, CONFIRMED, TENTATIVE)
     old['state'] = np.where(missed, np.where(speaks, back, before['state']), old['state'])
