@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from memory_node.config import Config
+from memory_node.fusion import looking
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.world import CHECKS, Rows, World
-from memory_node.model import DepthImage, FieldOfView, Floats, Pose, View
+from memory_node.model import FieldOfView, Floats, Pose, View
 from memory_node.scene import boxes
 from memory_node.scene.boxes import Bools
 
@@ -41,6 +42,7 @@ MOST, HIDDEN, BARE = 0.5, 0.5, 0.9
 TAKEN = 0.3
 """What shares so much of the union of two boxes is in the place of the other."""
 NEAR_PLANE_M = 0.05
+_CODES = np.array([MISSED, NOTHING, THROUGH, OCCLUDED, TOO_FAR, NEVER])
 _SIGNS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
 _PROBES = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3), _SIGNS])
 """(15, 3) middle, faces and corners of a box, in half extents."""
@@ -155,107 +157,28 @@ def _before(
 
 def _kinds(view: View, sensor: Floats, rows: Rows, world: World, c: Config) -> np.ndarray:
     """(R,) what the view says of each object; NEVER: it is out of view."""
-    fov, pose = view.field_of_view, view.sensor_pose
+    fov, pose, depth = view.field_of_view, view.sensor_pose, view.depth
     assert fov is not None and pose is not None
     turn = boxes.rotation_matrices(np.array([pose.orientation_xyzw], dtype=np.float64))[0]
-    records = world.records
-    center = _turned(records['center'][rows] - sensor, turn)
-    axes = _axes(records['size'][rows], records['orientation'][rows], turn)
-    kind = np.full(len(rows), NOTHING, np.uint8)
-    inside = in_view(center[:, None], fov)[:, 0]
-    away = np.sqrt(boxes.tree_sum(center * center)).round(DIGITS)
-    near = (away >= fov.min_range_m) & (away <= fov.max_range_m)
-    reach = np.sqrt(boxes.tree_sum((axes * axes).reshape(len(rows), 9)))
-    around = away <= reach  # the sensor is within, or all but
-    some = np.flatnonzero(inside & near & ~around)
-    if len(some):
-        probes = _probes(center[some], axes[some], 1.0)
-        whole = in_view(probes, fov).all(axis=1)
-        kind[some] = np.where(whole, MISSED, NOTHING)
-        if view.depth is not None:
-            kind[some] = _by_depth(view.depth, center[some], axes[some], kind[some], fov, c)
-    kind[inside & (away > fov.max_range_m)] = TOO_FAR
-    kind[~inside] = NEVER
+    shown, lens = None, np.zeros(4)
+    if depth is not None:
+        shown = np.asarray(depth.depth_m).astype(np.float32, copy=False)
+        lens = np.array([depth.fx, depth.fy, depth.cx, depth.cy], dtype=np.float64)
+    limits = np.array([
+        INNER, c.depth_tolerance_m, DEPTH_NOISE, NEAR_PLANE_M, MOST, HIDDEN, BARE, LEAST_PIXELS
+    ])  # fmt: skip
+    kind = np.empty(len(rows), np.uint8)
+    looking.kinds(
+        world.records, rows, sensor, turn, angles_of(fov),
+        np.array([fov.min_range_m, fov.max_range_m], dtype=np.float64), _PROBES, shown, lens,
+        limits, _CODES, kind,
+    )  # fmt: skip
     return kind
 
 
-def in_view(points: Floats, fov: FieldOfView) -> Bools:
-    """Whether points, (N, K, 3) in the optical frame, lie between the opening angles, (N, K)."""
-    x, y, z = points[..., 0], points[..., 1], points[..., 2]
-    if fov.horizontal_rad < math.pi and fov.vertical_rad < math.pi:
-        wide = math.tan(fov.horizontal_rad / 2) * z - np.abs(x)
-        high = math.tan(fov.vertical_rad / 2) * z - np.abs(y)
-        result: Bools = (wide.round(DIGITS) >= 0) & (high.round(DIGITS) >= 0) & (z > 0)
-        return result
-    level = np.sqrt(x * x + z * z)
-    away = np.sqrt(level * level + y * y)
-    wide = z - math.cos(fov.horizontal_rad / 2) * level
-    high = level - math.cos(min(fov.vertical_rad / 2, math.pi / 2)) * away
-    result = (wide.round(DIGITS) >= 0) & (high.round(DIGITS) >= 0)
-    return result
-
-
-def _turned(vectors: Floats, turn: Floats) -> Floats:
-    """(N, 3) map → optical frame; turn: (3, 3) of the optical frame in the map."""
-    x, y, z = vectors[:, 0:1], vectors[:, 1:2], vectors[:, 2:3]
-    return x * turn[0] + y * turn[1] + z * turn[2]
-
-
-def _axes(size: Floats, orientation: Floats, turn: Floats) -> Floats:
-    """(N, 3, 3) half axes of boxes in the optical frame, one a row."""
-    own = boxes.rotation_matrices(orientation)  # columns are the axes in the map
-    axes = np.empty_like(own)
-    for k in range(3):
-        axes[:, k] = _turned(own[:, :, k] * (size[:, k : k + 1] * 0.5), turn)
-    return axes
-
-
-def _probes(center: Floats, axes: Floats, share: float) -> Floats:
-    """(N, K, 3) points of boxes in the optical frame."""
-    p = _PROBES * share
-    spread = p[:, 0:1] * axes[:, None, 0] + p[:, 1:2] * axes[:, None, 1]
-    result: Floats = center[:, None] + spread + p[:, 2:3] * axes[:, None, 2]
-    return result
-
-
-def _by_depth(
-    depth: DepthImage, center: Floats, axes: Floats, kind: np.ndarray, fov: FieldOfView, c: Config
-) -> np.ndarray:
-    """(N,) kinds by the depth at the pixels of the boxes; kind: as the detector alone says."""
-    probes = _probes(center, axes, INNER)
-    x, y, z = probes[..., 0], probes[..., 1], probes[..., 2]
-    ahead = z > NEAR_PLANE_M
-    safe = np.where(ahead, z, 1.0)
-    height, width = depth.depth_m.shape
-    u = np.rint((np.where(ahead, x, 0.0) / safe * depth.fx + depth.cx).round(DIGITS))
-    v = np.rint((np.where(ahead, y, 0.0) / safe * depth.fy + depth.cy).round(DIGITS))
-    on = ahead & (u >= 0) & (u < width) & (v >= 0) & (v < height)
-    place = np.where(on, v, 0).astype(np.int64), np.where(on, u, 0).astype(np.int64)
-    shown = np.asarray(depth.depth_m)[place].astype(np.float64)
-    with np.errstate(invalid='ignore'):
-        valid = on & np.isfinite(shown) & (shown > 0)
-    half = boxes.tree_sum(np.abs(axes[:, :, 2]))
-    far = center[:, 2]
-    tolerance = c.depth_tolerance_m + DEPTH_NOISE * far
-    behind = (np.where(valid, shown, 0.0) - far[:, None]).round(DIGITS)
-    nearer = _share(valid & (behind < -(half + tolerance)[:, None]))
-    beyond = _share(valid & (behind > tolerance[:, None]))
-    through = _share(valid & (behind > (half + tolerance)[:, None]))
-    extent = boxes.largest(np.sqrt(axes[:, :, 0] ** 2 + axes[:, :, 1] ** 2))
-    pixels = extent * min(depth.fx, depth.fy) / np.maximum(far, NEAR_PLANE_M)
-    resolved = pixels.round(DIGITS) >= LEAST_PIXELS
-    side = np.sqrt(boxes.tree_sum(axes * axes)).min(axis=1)
-    thin = (side - tolerance).round(DIGITS) <= 0
-    bare = thin & (_share(valid & (behind >= -tolerance[:, None])) >= BARE)
-    found = np.where((beyond > MOST) | bare, kind, NOTHING)
-    found = np.where(resolved & (through > MOST), THROUGH, found)
-    found = np.where(nearer >= HIDDEN, OCCLUDED, found)
-    known = on.all(axis=1) & (_share(valid) > MOST)
-    result: np.ndarray = np.where(known, found, NOTHING).astype(np.uint8)
-    return result
-
-
-def _share(mask: Bools) -> Floats:
-    """(N, K) → (N,) the share that is true."""
-    result: Floats = mask.sum(axis=1) / mask.shape[1]
-    return result
+def angles_of(fov: FieldOfView) -> Floats:
+    """As `looking` wants them."""
+    across, along = fov.horizontal_rad / 2, fov.vertical_rad / 2
+    if max(across, along) < math.pi / 2:
+        return np.array([0.0, math.tan(across), math.tan(along)])
+    return np.array([1.0, math.cos(across), math.cos(min(along, math.pi / 2))])
