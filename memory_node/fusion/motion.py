@@ -51,8 +51,9 @@ SIZE_SPREAD = 0.3
 """How much a side of the same thing may differ, as a share, from one mean to another."""
 SIZE_RATIO = 1.6
 """Things whose diagonals differ more are not the same; sides do, where only a hull is seen."""
-ONCE = 0.3
-"""What was seen once is as often a false alarm, beside how often it is what left."""
+FALSE_WEIGHT = 12.0
+"""Chance that what was seen once is a false alarm, beside that it is what left, for each share of
+false alarms among what is known."""
 NO_FEATURE = 0.95
 """Likeness of two things of a label that have no features: less than of one thing to itself."""
 SIGHTINGS = 2
@@ -217,22 +218,37 @@ def hypotheses(world: World, now_ns: int, c: Config) -> list[Reunion]:
     """What may be the same although its place was not looked at since; jointly the likeliest."""
     live = world.live_rows()
     live = live[~world.columns.is_fixed(world.records['label'][live], world.labels.names)]
+    false = _false_alarms(world)
     found = []
     for label in np.unique(world.records['label'][live]).tolist():
         rows = live[world.records['label'][live] == label]
         if len(rows) > 1:
             young = rows[~np.isin(world.records['state'][rows], LOST)]
-            found += _matched(world, rows, young, now_ns, c, settled=False)
+            found += _matched(world, rows, young, now_ns, c, settled=False, false=false)
     return found
 
 
+def _false_alarms(world: World) -> float:
+    """How likely what was seen once is a false alarm, by how many of such were not there again."""
+    r = world.records[world.live_rows()]
+    once = r['observations'] < SIGHTINGS
+    count = int((once & np.isin(r['state'], LOST)).sum())
+    return FALSE_WEIGHT * count / max(1, count + int((~once).sum()))
+
+
 def _matched(
-    world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool
+    world: World,
+    old: Rows,
+    young: Rows,
+    now_ns: int,
+    c: Config,
+    settled: bool,
+    false: float = 0.0,
 ) -> list[Reunion]:
     """The assignment of old to young objects that is likeliest as a whole."""
     if not len(old) or not len(young):
         return []
-    chance = _chances(world, old, young, now_ns, c, settled)
+    chance = _chances(world, old, young, now_ns, c, settled, false)
     least = c.same_probability if settled else 0.5
     gain = np.where(chance >= least, chance * _likeness_of_size(world, old, young), 0.0)
     if not gain.any():
@@ -246,7 +262,9 @@ def _matched(
     ]  # fmt: skip
 
 
-def _chances(world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool) -> Floats:
+def _chances(
+    world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool, false: float
+) -> Floats:
     """(O, Y) how likely each young object is the old one; 0 where it cannot be."""
     r = world.records
     a, b = r[old], r[young]
@@ -261,9 +279,9 @@ def _chances(world: World, old: Rows, young: Rows, now_ns: int, c: Config, settl
     if settled:
         possible &= (b['observations'] >= SIGHTINGS)[None] | (alike >= c.same_cosine)
     gone = _gone(world, a, now_ns)
-    once = (b['observations'] < SIGHTINGS) & (settled is False)
-    novelty = np.where(once, max(ONCE, c.novelty), c.novelty)[None]
-    chance = gone[:, None] / (gone[:, None] + (1.0 - gone)[:, None] * novelty)
+    alarm = np.where(b['observations'] < SIGHTINGS, false, 0.0)[None]
+    other = (1.0 - gone)[:, None] * c.novelty + alarm
+    chance = gone[:, None] / np.maximum(gone[:, None] + other, 1e-12)
     chance = chance * np.where(np.isnan(alike), NO_FEATURE, alike)
     result: Floats = np.where(possible, chance, 0.0).round(DIGITS)
     return result
