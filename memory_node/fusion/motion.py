@@ -202,9 +202,10 @@ def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) ->
         old = np.array(sorted(world.lost[label]), dtype=np.int64)
         if not len(old):
             continue
-        young = world.rows_of_label(label) if label in newly else np.sort(seen)
+        last_ns = int(r['last_seen_ns'][old].min())
+        young = world.rows_of_label(label, last_ns) if label in newly else np.sort(seen)
         young = young[(r['label'][young] == label) & ~np.isin(r['state'][young], LOST)]
-        young = young[r['first_seen_ns'][young] > r['last_seen_ns'][old].min()]
+        young = young[r['first_seen_ns'][young] > last_ns]
         if not len(young):
             continue
         old = old[r['last_seen_ns'][old] < r['first_seen_ns'][young].max()]

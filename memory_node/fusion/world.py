@@ -9,6 +9,7 @@ the index may hold on to it. Ids are what the rest of the world sees.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from memory_node.fusion import features
 from memory_node.fusion.classes import ClassColumns, load_classes
-from memory_node.fusion.labels import Ints, LabelBook
+from memory_node.fusion.labels import LabelBook
 from memory_node.model import (
     NO_PINS,
     Aspect,
@@ -214,7 +215,7 @@ class World:
         self.more_labels: dict[int, dict[int, float]] = {}
         self.pins: dict[int, Mapping[Aspect, Pin]] = {}
         self._row_of_id = np.full(1024, -1, np.int64)
-        self._rows_of_label: dict[int, list[int]] | None = None
+        self._by_label: dict[int, list[tuple[int, int]]] | None = None
 
     def map_number(self, map_id: str) -> int:
         """Return the number of a map, a new one if it was never seen."""
@@ -249,23 +250,36 @@ class World:
         found: Rows = rows[self.alive[rows]]
         return found
 
-    def rows_of_label(self, label: int) -> Rows:
-        """Return the rows of the live objects of a label, ascending."""
-        if self._rows_of_label is None:
+    def rows_of_label(self, label: int, after_ns: int = -1) -> Rows:
+        """Return the rows of the live objects of a label, first seen after a time, ascending."""
+        if self._by_label is None:
             labels = self.records['label'][: self.count]
-            order = np.argsort(labels, kind='stable')
+            first_ns = self.records['first_seen_ns'][: self.count]
+            order = np.lexsort([first_ns, labels])
             numbers, starts = np.unique(labels[order], return_index=True)
-            parts = np.split(order, starts[1:])
-            self._rows_of_label = {n: part.tolist() for n, part in zip(numbers.tolist(), parts)}
-        rows = np.unique(np.array(self._rows_of_label.get(label, ()), dtype=np.int64))
-        found: Rows = rows[self.alive[rows] & (self.records['label'][rows] == label)]
-        return found
+            pairs = list(zip(first_ns[order].tolist(), order.tolist()))
+            ends = [*starts[1:].tolist(), len(order)]
+            self._by_label = {
+                n: pairs[a:b] for n, a, b in zip(numbers.tolist(), starts.tolist(), ends)
+            }
+        held = self._by_label.get(label, [])
+        found = {row for _, row in held[bisect.bisect_left(held, (after_ns + 1, -1)) :]}
+        rows = np.array(sorted(found), dtype=np.int64)
+        r = self.records
+        keep = self.alive[rows] & (r['label'][rows] == label)
+        late: Rows = rows[keep & (r['first_seen_ns'][rows] > after_ns)]
+        return late
 
-    def _note_labels(self, rows: Rows, labels: Ints) -> None:
-        """Some rows have these labels now; what they had before is found out when asked."""
-        if self._rows_of_label is not None:
-            for row, label in zip(rows.tolist(), labels.tolist()):
-                self._rows_of_label.setdefault(label, []).append(row)
+    def _note_labels(self, rows: Rows, records: Records) -> None:
+        """Some rows have these labels and first sightings now; what they had before is left there.
+
+        Whoever asks leaves out what does not hold any more.
+        """
+        if self._by_label is None:
+            return
+        columns = (records['label'], records['first_seen_ns'], rows)
+        for label, first_ns, row in zip(*(column.tolist() for column in columns)):
+            bisect.insort(self._by_label.setdefault(label, []), (first_ns, row))
 
     @property
     def live_count(self) -> int:
@@ -278,7 +292,7 @@ class World:
         rows = np.arange(first, end)
         self._reserve(end, int(records['id'].max(initial=0)) + 1)
         self.put(rows, records)
-        self._note_labels(rows, records['label'])
+        self._note_labels(rows, records)
         self.alive[first:end] = True
         self._row_of_id[records['id']] = rows
         self.count = end
@@ -291,9 +305,12 @@ class World:
 
     def put(self, rows: Rows, records: Records) -> None:
         """Replace the records of some rows."""
-        changed = np.flatnonzero(self.records['label'][rows] != records['label'])
-        if len(changed):
-            self._note_labels(rows[changed], records['label'][changed])
+        if self._by_label is not None:
+            was = self.records
+            changed = was['label'][rows] != records['label']
+            changed |= was['first_seen_ns'][rows] < records['first_seen_ns']
+            if changed.any():
+                self._note_labels(rows[changed], records[changed])
         self.records.view(_RAW)[rows] = np.ascontiguousarray(records).view(_RAW)
 
     def note_lost(self, rows: Rows) -> None:

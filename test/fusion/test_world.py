@@ -175,6 +175,15 @@ def test_rows_are_found_by_label_whatever_changes() -> None:
     world.end(1)
     assert world.rows_of_label(0).tolist() == [0, 3]
     assert world.rows_of_label(1).tolist() == [2]
-    changed['label'] = 0
+    changed['label'], changed['first_seen_ns'] = 0, 50
     world.put(np.array([2]), changed)
     assert world.rows_of_label(0).tolist() == [0, 2, 3]
+    assert world.rows_of_label(0, after_ns=49).tolist() == [2]
+    assert world.rows_of_label(0, after_ns=50).tolist() == []
+    changed['first_seen_ns'] = 40  # a late view
+    world.put(np.array([2]), changed)
+    assert world.rows_of_label(0, after_ns=45).tolist() == []
+    assert world.rows_of_label(0, after_ns=39).tolist() == [2]
+    changed['first_seen_ns'] = 60  # a merge was undone
+    world.put(np.array([2]), changed)
+    assert world.rows_of_label(0, after_ns=55).tolist() == [2]
