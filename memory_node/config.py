@@ -324,6 +324,12 @@ class Config:
     through_if_gone: float = tunable(
         0.9, 'Chance that depth sees through where a thing is no more.', low=0.5, high=1.0
     )
+    not_found_if_there: float = tunable(
+        0.03,
+        'Chance that the robot reports not_found of a thing that is there.',
+        low=1e-6,
+        high=0.4,
+    )
     depth_tolerance_m: float = tunable(
         0.03, 'Depth that differs by less shows the thing itself.', unit='m', low=0.0, high=1.0
     )

@@ -195,6 +195,7 @@ class World:
         more_labels: row → {label: mass} beyond the slots of the record.
         pins: object → what of it is a person's word; most have none.
         columns: what is known of the classes of labels.
+        inside: object → what it was put into and is not seen in, as that is not open.
         lost: label → rows that were doubtful or absent; some may not be any more.
         off_center: whether the centre of a hull may differ from the centre of its object.
     """
@@ -205,6 +206,7 @@ class World:
         self.columns = ClassColumns(load_classes())
         self.maps: list[str] = []
         self.lost: dict[int, set[int]] = {}
+        self.inside: Mapping[int, int] = {}
         self.count = 0
         self.records: Records = np.zeros(1024, OBJECT)
         self.alive = np.zeros(1024, bool)
