@@ -457,6 +457,34 @@ class NodeConfig:
         low=0.0,
         high=60.0,
     )
+    depth_wait_s: float = tunable(
+        0.1,
+        'How long a view waits for the depth image of its time before it is judged without.',
+        unit='s',
+        low=0.0,
+        high=10.0,
+    )
+    depth_tolerance_s: float = tunable(
+        0.02,
+        'A depth image belongs to a view when their stamps differ by no more.',
+        unit='s',
+        low=0.0,
+        high=1.0,
+    )
+    camera_min_range_m: float = tunable(
+        0.2,
+        'From here on a camera sees things, where views declare no field of view.',
+        unit='m',
+        low=0.0,
+        high=100.0,
+    )
+    camera_max_range_m: float = tunable(
+        4.0,
+        'Up to here a camera sees things, where views declare no field of view.',
+        unit='m',
+        low=0.1,
+        high=1000.0,
+    )
     stamp_policy: str = tunable(
         'refuse',
         'What becomes of a view stamped zero or more than max_future_s ahead of the clock: refuse '
@@ -472,8 +500,8 @@ class NodeConfig:
     )
     sensors: tuple[str, ...] = tunable(
         (),
-        'Sensors that have topics of their own, NAME/detections and NAME/detections_vision, '
-        'beside those without a name.',
+        'Sensors that have topics of their own: NAME/detections, NAME/detections_vision, '
+        'NAME/camera_info and NAME/depth, beside those without a name.',
         read_only=True,
     )
     class_names_file: str = tunable(
@@ -495,3 +523,8 @@ class NodeConfig:
 
     def __post_init__(self) -> None:
         _check(self)
+        if self.camera_min_range_m >= self.camera_max_range_m:
+            raise InvalidValueError(
+                f'camera_min_range_m: got {self.camera_min_range_m:g}, expected less than '
+                f'camera_max_range_m, {self.camera_max_range_m:g} [m]'
+            )

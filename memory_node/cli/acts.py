@@ -120,6 +120,7 @@ _CORRECTIONS: dict[str, Act] = {
     'move': lambda memory, g: memory.correct_pose(g.id, g.center_m, None, *_why(g)),
     'resize': lambda memory, g: memory.correct_size(g.id, g.size_m, *_why(g)),
     'confirm': lambda memory, g: memory.confirm(g.id, g.confidence, *_why(g)),
+    'absent': lambda memory, g: memory.declare_absent(g.id, *_why(g)),
     'assert': _assert,
     'pin': lambda memory, g: memory.pin(g.id, g.aspects, *_why(g)),
     'unpin': lambda memory, g: memory.unpin(g.id, g.aspects, *_why(g)),

@@ -80,6 +80,7 @@ def _add_correct(verb: Verb) -> None:
     _three(operation('resize', 'give an object other side lengths'), 'size_m', 'side lengths')
     confirm = operation('confirm', 'confirm an object')
     confirm.add_argument('--confidence', type=_number, metavar='C', help='what it is then, 0 to 1')
+    operation('absent', 'say that an object is not there any more')
     stated = operation('assert', 'state an object that nobody has seen', about=False)
     stated.add_argument('label', metavar='LABEL')
     _three(stated, 'center_m', 'its middle')
