@@ -476,13 +476,13 @@ class NodeConfig:
         'From here on a camera sees things, where views declare no field of view.',
         unit='m',
         low=0.0,
-        high=100.0,
+        high=0.5,
     )
     camera_max_range_m: float = tunable(
         4.0,
         'Up to here a camera sees things, where views declare no field of view.',
         unit='m',
-        low=0.1,
+        low=0.6,
         high=1000.0,
     )
     stamp_policy: str = tunable(
@@ -523,8 +523,3 @@ class NodeConfig:
 
     def __post_init__(self) -> None:
         _check(self)
-        if self.camera_min_range_m >= self.camera_max_range_m:
-            raise InvalidValueError(
-                f'camera_min_range_m: got {self.camera_min_range_m:g}, expected less than '
-                f'camera_max_range_m, {self.camera_max_range_m:g} [m]'
-            )

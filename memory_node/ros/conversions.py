@@ -413,7 +413,8 @@ def _fill_object(message: msg.MemoryObject, obj: model.MemoryObject) -> None:
 
 def _standing_from_msg(message: msg.MemoryObject) -> model.Standing:
     """What is known of its presence, at the time of its last check; how it ages is not said."""
-    odds = message.presence / max(1.0 - message.presence, 1e-9)
+    share = message.presence  # 1 only of what was stated, which needs no odds
+    odds = share / (1.0 - share) if share < 1.0 else 0.0
     return model.Standing(odds, stamp_to_ns(message.last_checked), FOREVER_S)
 
 

@@ -113,7 +113,7 @@ def test_c04_seen_through_by_depth_it_is_doubtful_then_absent(ask, head, millime
     (hit,) = ask('query', text='box', include_absent=True).hits
     it = hit.object
     assert (it.state, it.last_check) == (MemoryObject.STATE_ABSENT, it.CHECK_SEEN_THROUGH)
-    assert it.presence < 0.15 and it.last_checked.sec == head.stamp_ns(8) // NS
+    assert it.presence < 0.15 and it.last_checked.sec == head.stamp_ns(10) // NS
     assert ask('get_scene').scene.objects[0].state == MemoryObject.STATE_ABSENT
     assert ask.ids(states=['absent']) == [1]
     assert 'judged without depth' not in str(ask.robot.status('intake').values)
