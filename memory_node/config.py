@@ -324,6 +324,12 @@ class Config:
     through_if_gone: float = tunable(
         0.9, 'Chance that depth sees through where a thing is no more.', low=0.5, high=1.0
     )
+    not_found_if_there: float = tunable(
+        0.03,
+        'Chance that the robot reports not_found of a thing that is there.',
+        low=1e-6,
+        high=0.4,
+    )
     depth_tolerance_m: float = tunable(
         0.03, 'Depth that differs by less shows the thing itself.', unit='m', low=0.0, high=1.0
     )
@@ -451,6 +457,34 @@ class NodeConfig:
         low=0.0,
         high=60.0,
     )
+    depth_wait_s: float = tunable(
+        0.1,
+        'How long a view waits for the depth image of its time before it is judged without.',
+        unit='s',
+        low=0.0,
+        high=10.0,
+    )
+    depth_tolerance_s: float = tunable(
+        0.02,
+        'A depth image belongs to a view when their stamps differ by no more.',
+        unit='s',
+        low=0.0,
+        high=1.0,
+    )
+    camera_min_range_m: float = tunable(
+        0.2,
+        'From here on a camera sees things, where views declare no field of view.',
+        unit='m',
+        low=0.0,
+        high=0.5,
+    )
+    camera_max_range_m: float = tunable(
+        4.0,
+        'Up to here a camera sees things, where views declare no field of view.',
+        unit='m',
+        low=0.6,
+        high=1000.0,
+    )
     stamp_policy: str = tunable(
         'refuse',
         'What becomes of a view stamped zero or more than max_future_s ahead of the clock: refuse '
@@ -466,8 +500,8 @@ class NodeConfig:
     )
     sensors: tuple[str, ...] = tunable(
         (),
-        'Sensors that have topics of their own, NAME/detections and NAME/detections_vision, '
-        'beside those without a name.',
+        'Sensors that have topics of their own: NAME/detections, NAME/detections_vision, '
+        'NAME/camera_info and NAME/depth, beside those without a name.',
         read_only=True,
     )
     class_names_file: str = tunable(

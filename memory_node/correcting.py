@@ -15,6 +15,7 @@ from typing import Any
 from memory_node import checks
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.identity import belief_of
+from memory_node.fusion.presence import LEAST_ODDS, MOST_ODDS
 from memory_node.model import IDENTITY, Aspect, ChangeKind, Commit, State
 from memory_node.reconciling import Reconciling
 from memory_node.store import beliefs, corrections, edits, identity
@@ -110,16 +111,43 @@ class Correcting(Reconciling):
         actor: str = CALLER,
         recorded_ns: int | None = None,
     ) -> Commit:
-        """Say that an object is one: it is confirmed, however seldom it was seen.
+        """Say that an object is one, and there: it is confirmed, however seldom it was seen.
 
         Args:
             object_id: of a live object.
             confidence: what it is from now on, 0 to 1; None: as it was.
             reason, actor, recorded_ns: as for `correct_label`, also for what is raised.
         """
-        more = {} if confidence is None else {'confidence': checks.share('confidence', confidence)}
-        return self._correct(object_id, 'confirm', {}, reason, actor, recorded_ns,
-                             {'state': State.CONFIRMED.value, **more})  # fmt: skip
+        more: dict[str, Any] = {}
+        if confidence is not None:
+            more['confidence'] = checks.share('confidence', confidence)
+        more |= {'state': State.CONFIRMED.value, 'odds': MOST_ODDS}
+        return self._correct(object_id, 'confirm', {}, reason, actor, recorded_ns, more)
+
+    def declare_absent(
+        self,
+        object_id: int,
+        reason: str = '',
+        actor: str = CALLER,
+        recorded_ns: int | None = None,
+    ) -> Commit:
+        """Say that an object is not there any more. Its next sighting brings it back.
+
+        Where a person stated it, that is taken back.
+
+        Args:
+            object_id: of a live object.
+            reason, actor, recorded_ns: as for `correct_label`, also for what is raised.
+        """
+
+        def prepare(asked: Asked) -> Edit:
+            self._live_row(object_id)
+            said = _said('absent', {}) | {'state': State.ABSENT.value, 'odds': LEAST_ODDS}
+            if Aspect.PRESENCE in self._session.engine.world.pins.get(int(object_id), ()):
+                said['unpin'] = [Aspect.PRESENCE.value]
+            return corrections.correct(self._session, int(object_id), said, asked)
+
+        return self._edit(actor, reason, recorded_ns, prepare)
 
     def state_object(
         self,

@@ -110,6 +110,7 @@ class RelationKind(_Word):
     ON = 'on'
     UNDER = 'under'
     NEAR = 'near'
+    INSIDE = 'inside'
 
 
 @dataclass(frozen=True)
@@ -538,7 +539,7 @@ class Query:
         labels: only objects with one of these labels (whatever their case).
         feature: (D,) appearance embedding; only objects that have one of its kind.
         near_m: only within radius_m of this point.
-        states: only objects in these states; empty: all but absent.
+        states: only objects in these states; empty: all but absent, near a place also not held.
         seen_since_ns: only last seen at this time or later. unseen_since_ns: only last seen before.
         new_since_ns: only first seen at this time or later.
         moved_m: only objects now at least this far from where they were first seen.

@@ -9,16 +9,16 @@ import dataclasses
 from collections.abc import Sequence
 
 from memory_node import checks
-from memory_node.correcting import Correcting
 from memory_node.errors import InvalidValueError
 from memory_node.model import Commit, Purge
+from memory_node.reporting import Reporting
 from memory_node.store import log, purge
 from memory_node.store.edits import Asked
 from memory_node.store.wanted import Wanted
 from memory_node.telling import CALLER
 
 
-class Purging(Correcting):
+class Purging(Reporting):
     """The part of SpatialMemory that removes content, and keeps the line that it did."""
 
     def purge(

@@ -200,7 +200,7 @@ def test_ch_30_confirm_sets_state_and_confidence(memory: SpatialMemory) -> None:
     commit = memory.confirm(number, 0.95, 'I see it', 'Ada')
     found = memory.object(number)
     assert (found.state, found.confidence) == (State.CONFIRMED, 0.95)
-    assert commit.changes[0].before == {'state': 'tentative', 'confidence': 0.8}
+    assert commit.changes[0].before == {'state': 'tentative', 'confidence': 0.8, 'odds': 20.0}
     memory.undo(commit.seq)
     assert memory.object(number).state is State.TENTATIVE
     assert memory.object(number).confidence == 0.8

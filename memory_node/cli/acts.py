@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from memory_node import SpatialMemory
-from memory_node.cli.arguments import CORRECT
+from memory_node.cli.arguments import CORRECT, REPORT
 from memory_node.cli.main import OK
 from memory_node.cli.terminal import Terminal
 from memory_node.errors import StoreError
@@ -23,6 +23,11 @@ Act = Callable[[SpatialMemory, argparse.Namespace], Commit]
 def correct(given: argparse.Namespace, terminal: Terminal) -> int:
     """Do one of the operations of `memory correct`."""
     return _commit(_CORRECTIONS[given.operation], given, terminal)
+
+
+def report(given: argparse.Namespace, terminal: Terminal) -> int:
+    """Tell what the robot did, one of the acts of `memory report`."""
+    return _commit(_REPORTS[given.act], given, terminal)
 
 
 def forget(given: argparse.Namespace, terminal: Terminal) -> int:
@@ -83,6 +88,7 @@ def purge(given: argparse.Namespace, terminal: Terminal) -> int:
 
 ACTS: dict[str, Callable[[argparse.Namespace, Terminal], int]] = {
     CORRECT: correct,
+    REPORT: report,
     'forget': forget,
     'purge': purge,
     'consolidate': consolidate,
@@ -120,10 +126,21 @@ _CORRECTIONS: dict[str, Act] = {
     'move': lambda memory, g: memory.correct_pose(g.id, g.center_m, None, *_why(g)),
     'resize': lambda memory, g: memory.correct_size(g.id, g.size_m, *_why(g)),
     'confirm': lambda memory, g: memory.confirm(g.id, g.confidence, *_why(g)),
+    'absent': lambda memory, g: memory.declare_absent(g.id, *_why(g)),
     'assert': _assert,
     'pin': lambda memory, g: memory.pin(g.id, g.aspects, *_why(g)),
     'unpin': lambda memory, g: memory.unpin(g.id, g.aspects, *_why(g)),
     'undo': lambda memory, g: memory.undo(g.seq, *_why(g)),
+}
+
+
+_REPORTS: dict[str, Act] = {
+    'picked': lambda memory, g: memory.picked(g.id, *_why(g)),
+    'placed': lambda memory, g: memory.placed(g.id, g.center_m, None, None, *_why(g)),
+    'put_inside': lambda memory, g: memory.put_inside(g.id, g.container, *_why(g)),
+    'opened': lambda memory, g: memory.opened(g.id, True, *_why(g)),
+    'closed': lambda memory, g: memory.opened(g.id, False, *_why(g)),
+    'not_found': lambda memory, g: memory.not_found(g.id, *_why(g)),
 }
 
 

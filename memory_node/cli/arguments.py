@@ -12,13 +12,14 @@ from collections.abc import Callable
 Verb = Callable[[str, str, str], argparse.ArgumentParser]
 """Adds a verb: its name, what it does in a few words, and in more."""
 
-CORRECT = 'correct'
+CORRECT, REPORT = 'correct', 'report'
 ACTOR = 'command line'
 
 
 def add_acts(verb: Verb) -> None:
-    """Add correct, forget, purge, consolidate, split and merge."""
+    """Add correct, report, forget, purge, consolidate, split and merge."""
     _add_correct(verb)
+    _add_report(verb)
     forget = verb(
         'forget', 'end an object',
         'End an object; its next sightings do not bring it back, only enough of them do.',
@@ -80,6 +81,7 @@ def _add_correct(verb: Verb) -> None:
     _three(operation('resize', 'give an object other side lengths'), 'size_m', 'side lengths')
     confirm = operation('confirm', 'confirm an object')
     confirm.add_argument('--confidence', type=_number, metavar='C', help='what it is then, 0 to 1')
+    operation('absent', 'say that an object is not there any more')
     stated = operation('assert', 'state an object that nobody has seen', about=False)
     stated.add_argument('label', metavar='LABEL')
     _three(stated, 'center_m', 'its middle')
@@ -94,6 +96,31 @@ def _add_correct(verb: Verb) -> None:
     undo = operation('undo', 'take back a correction, merge, split or forgetting', about=False)
     undo.add_argument('seq', type=whole, metavar='LINE', help='log line of it')
     for added in operations.choices.values():
+        added.add_argument('--json', action='store_true', default=argparse.SUPPRESS,
+                           help='write one JSON value instead of text')  # fmt: skip
+        _why(added)
+
+
+def _add_report(verb: Verb) -> None:
+    report = verb(
+        REPORT, 'say what the robot did',
+        'Say what the robot did with an object: it explains what is seen, and what is not.',
+    )  # fmt: skip
+    acts = report.add_subparsers(dest='act', metavar='ACT', required=True)
+
+    def act(name: str, text: str) -> argparse.ArgumentParser:
+        added = acts.add_parser(name, help=text, description=text)
+        _object(added)
+        return added
+
+    act('picked', 'the robot holds it')
+    _three(act('placed', 'it lies where the robot put it'), 'center_m', 'its middle')
+    inside = act('put_inside', 'it is inside another object')
+    inside.add_argument('container', type=whole, metavar='CONTAINER', help='that object')
+    act('opened', 'it is open')
+    act('closed', 'it is not open')
+    act('not_found', 'it was looked for at its place, and not found')
+    for added in acts.choices.values():
         added.add_argument('--json', action='store_true', default=argparse.SUPPRESS,
                            help='write one JSON value instead of text')  # fmt: skip
         _why(added)

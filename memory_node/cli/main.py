@@ -14,7 +14,7 @@ from memory_node.cli.arguments import add_acts, whole, whole_from
 
 VERBS = (
     'inspect', 'check', 'rebuild', 'repair', 'snapshot',
-    'correct', 'forget', 'purge', 'consolidate', 'split', 'merge',
+    'correct', 'report', 'forget', 'purge', 'consolidate', 'split', 'merge',
 )  # fmt: skip
 OK, FINDINGS, CANNOT = 0, 1, 2
 """Exit codes, as `_EXITS` says."""

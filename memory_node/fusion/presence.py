@@ -23,6 +23,7 @@ from memory_node import decay
 from memory_node.config import Config
 from memory_node.fusion import standing
 from memory_node.fusion.arbiter import LABEL, Judgement, Pairs
+from memory_node.fusion.containers import shut_in
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, independent
@@ -131,7 +132,7 @@ def missing(sights: Sights, look: Look, world: World, c: Config) -> Missing:
     before = world.take(sights.rows)
     newest = np.maximum(before['odds_ns'], before['last_seen_ns'])
     current = look.stamp_ns >= np.maximum(newest, before['checked_ns'])
-    current &= before['state'] != HELD
+    current &= (before['state'] != HELD) & ~shut_in(sights.rows, world)
     tells = (sights.kind <= EVIDENCE) & current
     counts = independent(before['look_ns'], before['look_position'], before['look_axis'], look, c)
     tells &= counts

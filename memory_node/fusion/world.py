@@ -196,6 +196,7 @@ class World:
         more_labels: row → {label: mass} beyond the slots of the record.
         pins: object → what of it is a person's word; most have none.
         columns: what is known of the classes of labels.
+        inside: object → what it was put into and is not seen in, as that is not open.
         lost: label → rows that were doubtful or absent; some may not be any more.
         lost_since: label → no later than when any of them was last seen.
         off_center: whether the centre of a hull may differ from the centre of its object.
@@ -208,6 +209,7 @@ class World:
         self.maps: list[str] = []
         self.lost: dict[int, set[int]] = {}
         self.lost_since: dict[int, int] = {}
+        self.inside: Mapping[int, int] = {}
         self.count = 0
         self.records: Records = np.zeros(1024, OBJECT)
         self.alive = np.zeros(1024, bool)

@@ -154,6 +154,8 @@ def _place(query: Query, world: World, index: CandidateIndex) -> tuple[Rows, Flo
 def _passes(query: Query, world: World, rows: Rows) -> boxes.Bools:
     records = world.records
     states = [State(s) for s in query.states] or THERE
+    if query.near_m is not None and not query.states:
+        states = [state for state in states if state is not State.HELD]  # it is nowhere
     asked = np.zeros(len(STATE_CODE), bool)
     asked[[STATE_CODE[state] for state in states]] = True
     keep: boxes.Bools = asked[records['state'][rows]]

@@ -25,10 +25,13 @@ from geometry_msgs.msg import Pose as PoseMsg
 from spatial_memory import msg
 
 from memory_node import model
+from memory_node.recall.query import THERE
 from memory_node.ros import facts, pins
 from memory_node.scene.transform import Transform
 
 _NANOSECONDS = 1_000_000_000
+FOREVER_S = 1e12
+"""Half-life in an object read from a message: that of its class is not sent."""
 _INT32, _UINT32 = 2**31, 2**32
 
 
@@ -160,6 +163,7 @@ def object_from_msg(message: msg.MemoryObject) -> model.MemoryObject:
         pins={pin.aspect: pin for pin in map(pins.from_msg, message.pins)},
         last_checked_ns=stamp_to_ns(message.last_checked),
         last_check=model.Check(message.last_check),
+        standing=_standing_from_msg(message),
     )
 
 
@@ -279,17 +283,18 @@ def commit_to_change_array(
 
 def hit_to_msg(hit: model.Hit) -> msg.Hit:
     """Return an answer as a message."""
-    message = msg.Hit(
-        score=float(hit.score), presence=float(hit.presence), terms=_terms_to_msg(hit.terms)
-    )
+    message = msg.Hit(score=float(hit.score), terms=_terms_to_msg(hit.terms))
     _fill_object(message.object, hit.object)
+    message.object.presence = float(hit.presence)
     return message
 
 
 def hit_from_msg(message: msg.Hit) -> model.Hit:
     """Return an answer from a message."""
-    obj, terms = object_from_msg(message.object), _terms_from_msg(message.terms)
-    return model.Hit(obj, message.score, terms, message.presence)
+    return model.Hit(
+        object_from_msg(message.object), message.score, _terms_from_msg(message.terms),
+        message.object.presence,
+    )  # fmt: skip
 
 
 def relation_to_msg(relation: model.Relation, labels: Mapping[int, str]) -> msg.Relation:
@@ -321,14 +326,20 @@ def limit_from_request(limit: int) -> int:
     return int(limit) or model.Query().limit
 
 
-def query_from_request(request: Any, near_map_m: model.Triple | None) -> model.Query:
+def query_from_request(
+    request: Any, near_map_m: model.Triple | None, now_ns: int | None = None
+) -> model.Query:
     """Return what srv/Query asks.
 
     Args:
         request: Query.Request; its numbers are the core's to check.
         near_map_m: its point `near` in the map frame; used only where radius_m is not 0.
+        now_ns: the time it is about where it names none; None: that of the newest view.
     """
     radius_m = float(request.radius_m)
+    states = tuple(str(state) for state in request.states)
+    if not states and request.include_absent:
+        states = tuple(str(state) for state in (*THERE, model.State.ABSENT))
     return model.Query(
         text=str(request.text),
         near_m=near_map_m if radius_m else None,
@@ -340,10 +351,10 @@ def query_from_request(request: Any, near_map_m: model.Triple | None) -> model.Q
         new_since_ns=stamp_to_ns(request.new_since),
         moved_m=float(request.moved_m),
         min_score=float(request.min_score),
-        min_presence=float(request.min_presence),
-        at_ns=stamp_to_ns(request.at) or None,
         order=str(request.order) or model.Order.RELEVANCE,
-        states=tuple(str(state) for state in request.states),
+        states=states,
+        min_presence=float(request.min_presence),
+        at_ns=stamp_to_ns(request.at) or now_ns,
         limit=limit_from_request(request.limit),
     )
 
@@ -387,14 +398,24 @@ def _fill_object(message: msg.MemoryObject, obj: model.MemoryObject) -> None:
     _fill_pose(message.pose, obj.center_m, obj.orientation_xyzw)
     _fill_three(message.size, obj.size_m)
     message.confidence = float(obj.confidence)
+    odds = obj.standing.odds
+    message.presence = 1.0 if obj.stated else float(odds / (1.0 + odds))
+    message.last_check = str(obj.last_check)
+    if obj.last_checked_ns:
+        _fill_stamp(message.last_checked, obj.last_checked_ns)
     message.observations = min(int(obj.observations), _UINT32 - 1)
     _fill_stamp(message.first_seen, obj.first_seen_ns)
     _fill_stamp(message.last_seen, obj.last_seen_ns)
     message.map_id = str(obj.map_id)
     if obj.pins:
         message.pins = [pins.to_msg(pin) for pin in obj.pins.values()]
-    message.last_check = str(obj.last_check)
-    _fill_stamp(message.last_checked, obj.last_checked_ns)
+
+
+def _standing_from_msg(message: msg.MemoryObject) -> model.Standing:
+    """What is known of its presence, at the time of its last check; how it ages is not said."""
+    share = message.presence  # 1 only of what was stated, which needs no odds
+    odds = share / (1.0 - share) if share < 1.0 else 0.0
+    return model.Standing(odds, stamp_to_ns(message.last_checked), FOREVER_S)
 
 
 def _fill_stamp(stamp: Time, stamp_ns: int) -> None:

@@ -100,6 +100,10 @@ def _confirm(desk: Desk, memory: SpatialMemory, request: Any, by: By) -> Commit:
     return memory.confirm(request.object_id, request.confidence or None, *by)
 
 
+def _absent(desk: Desk, memory: SpatialMemory, request: Any, by: By) -> Commit:
+    return memory.declare_absent(request.object_id, *by)
+
+
 def _assert(desk: Desk, memory: SpatialMemory, request: Any, by: By) -> Commit:
     pose = desk.pose_to_map(request.pose)
     turn = pose.orientation_xyzw if any(pose.orientation_xyzw) else IDENTITY
@@ -135,6 +139,7 @@ _ACTS: dict[str, Callable[[Desk, SpatialMemory, Any, By], Commit]] = {
     'move': _move,
     'resize': _resize,
     'confirm': _confirm,
+    'absent': _absent,
     'assert': _assert,
     'pin': _pin,
     'unpin': _unpin,

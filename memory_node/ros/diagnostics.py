@@ -77,6 +77,7 @@ class IntakeState:
         waiting: views not judged yet; queue_size: how many may be.
         dropped, dropped_lately: reason → views.
         refused, refused_lately: reason → detections.
+        blind, blind_lately: reason → views judged without what their camera should have told.
         missing_frames: name → views dropped for it, lately.
         callback_errors: exceptions in callbacks since the start.
     """
@@ -97,6 +98,8 @@ class IntakeState:
     dropped_lately: Counts = field(default_factory=dict)
     refused: Counts = field(default_factory=dict)
     refused_lately: Counts = field(default_factory=dict)
+    blind: Counts = field(default_factory=dict)
+    blind_lately: Counts = field(default_factory=dict)
     missing_frames: Counts = field(default_factory=dict)
     callback_errors: int = 0
 
@@ -160,7 +163,10 @@ def intake_status(state: IntakeState) -> Status:
         'given the time of receipt': str(state.restamped),
         'exceptions in callbacks': str(state.callback_errors),
     }
-    for kind, counts in (('dropped', state.dropped), ('refused detections', state.refused)):
+    for kind, counts in (
+        ('dropped', state.dropped), ('refused detections', state.refused),
+        ('judged without depth', state.blind),
+    ):  # fmt: skip
         values |= {f'{kind}: {reason}': str(n) for reason, n in sorted(counts.items())}
     values |= {f'missing frame: {f}': f'{n} views' for f, n in sorted(state.missing_frames.items())}
     for source in state.inputs:
@@ -193,6 +199,9 @@ def _intake_words(s: IntakeState) -> tuple[int, str]:
     if refused := sum(s.refused_lately.values()):
         listed = _listed(s.refused_lately)
         return WARN, f'{refused} detections refused in {LATELY_S:.0f} s ({listed})'
+    if blind := sum(s.blind_lately.values()):
+        listed = _listed(s.blind_lately)
+        return WARN, f'{blind} views judged without depth in {LATELY_S:.0f} s ({listed})'
     return OK, f'{s.rate_hz:.1f} views a second'
 
 

@@ -17,7 +17,7 @@ from memory_node.errors import InvalidValueError
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, MemoryObject, Pose, Query, Relation, Triple, View
 from memory_node.recall.page import Page
-from memory_node.ros import conversions, correcting, facts, maintaining
+from memory_node.ros import conversions, correcting, facts, maintaining, reporting
 
 SERVICE = 'service'
 PAGE = 100
@@ -47,10 +47,13 @@ class Desk:
 def query(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     """~/query."""
     near = desk.to_map(request.near) if request.radius_m > 0 else None
-    hits = memory.query(conversions.query_from_request(request, near))
+    asked = conversions.query_from_request(request, near, _now(desk))
+    hits = memory.query(asked)
     response.hits = [conversions.hit_to_msg(hit) for hit in hits]
     response.total = hits.total
     _stamp(desk, memory, response.header)
+    if asked.at_ns is not None:
+        response.header.stamp = conversions.stamp_from_ns(asked.at_ns)
 
 
 def history(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
@@ -89,6 +92,11 @@ def correct(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> N
     """~/correct."""
     by = (request.reason, request.actor or SERVICE, _now(desk))
     correcting.correct(desk, memory, request, response, by)
+
+
+def report(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/report."""
+    reporting.report(desk, memory, request, response)
 
 
 def relate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
@@ -244,6 +252,7 @@ HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
     'History': history,
     'Forget': forget,
     'Correct': correct,
+    'Report': report,
     'Relate': relate,
     'Observe': observe,
     'Explain': explain,

@@ -48,6 +48,7 @@ class Health:
         now_ns: Callable[[], int],
         memory: Callable[[], SpatialMemory | None],
         intake: Callable[[], Intake | None],
+        cameras: Callable[[], Mapping[str, int]] = dict,
     ) -> None:
         """Create it.
 
@@ -57,6 +58,7 @@ class Health:
             now_ns: returns the time of the node's clock; 0: there is none yet.
             memory: returns it while it is open.
             intake: returns it while the node is active.
+            cameras: returns reason → views judged without what a camera should have told.
         """
         self.commits = Durations()
         self.services = ServiceMeter()
@@ -65,7 +67,8 @@ class Health:
         self._path, self._inputs, self._now_ns = path, inputs, now_ns
         self._memory, self._intake = memory, intake
         self._views, self._dropped, self._frames, self._refused = (Lately() for _ in range(4))
-        self._unwritten = Lately()
+        self._unwritten, self._blind = Lately(), Lately()
+        self._cameras = cameras
         self._counts = IntakeCounts()
 
     def statuses(self, now: float) -> Mapping[str, Status]:
@@ -82,7 +85,7 @@ class Health:
         if worker is None or memory is None:
             return IntakeState(active=False, callback_errors=self.callback_errors)
         counts = self._counts = worker.counts()
-        refused = dict(memory.refusals)
+        refused, blind = dict(memory.refusals), dict(self._cameras())
         views = {'received': counts.received, 'committed': counts.committed}
         lately = self._views(views, now)
         now_ns, newest_ns = self._now_ns(), memory.newest_stamp_ns
@@ -103,6 +106,8 @@ class Health:
             dropped_lately=self._dropped(counts.dropped, now),
             refused=refused,
             refused_lately=self._refused(refused, now),
+            blind=blind,
+            blind_lately=self._blind(blind, now),
             missing_frames=self._frames(counts.missing_frames, now),
             callback_errors=self.callback_errors,
         )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import threading
 import time
 import traceback
@@ -14,7 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from spatial_memory.msg import DetectionArray
 
@@ -100,6 +101,7 @@ class _Waiting:
     give_up_at: float
     reported: bool = False
     view: View | None = None
+    depth_due: float = math.inf
 
 
 class _Outcome(Enum):
@@ -121,6 +123,18 @@ class _NoClock(TransformError):
 
     def __init__(self) -> None:
         super().__init__(REASONS[NO_CLOCK])
+
+
+class _NoDepth(TransformError):
+    reason = 'no_depth'
+
+
+class Eyes(Protocol):
+    """What the intake needs of the cameras; see `cameras.Cameras`."""
+
+    def waits_for(self, view: View) -> bool: ...
+
+    def complete(self, view: View, frame: str) -> View: ...
 
 
 _Lane = tuple[str, str]
@@ -146,6 +160,7 @@ class Intake:
         now_ns: Callable[[], int],
         clock: Callable[[], str],
         scope: Mapping[str, str],
+        cameras: Eyes | None = None,
         counts: IntakeCounts | None = None,
     ) -> None:
         """Create it; `start` makes it work.
@@ -159,13 +174,14 @@ class Intake:
             now_ns: returns the time of the node's clock; 0: there is none yet.
             clock: returns 'sim' or 'wall'.
             scope: stored with every view.
+            cameras: give views their depth; None: there are none.
             counts: to go on counting in; new ones when None.
         """
         self._counts = counts or IntakeCounts()
         self._observe, self._on_commit, self._on_problem = observe, on_commit, on_problem
         self._transforms = transforms
         self._settings, self._now_ns, self._clock = settings, now_ns, clock
-        self._scope = scope
+        self._scope, self._cameras = scope, cameras
         # By what they wait for, each in order of arrival; no lane is empty.
         self._lanes: dict[_Lane, deque[_Waiting]] = {}
         self._waiting = 0
@@ -227,7 +243,7 @@ class Intake:
             self._drop(QUEUE_FULL, f'more than {settings.queue_size} were waiting')
 
     def transforms_changed(self) -> None:
-        """New transforms have come: try the waiting views again."""
+        """New transforms, or depth, have come: try the waiting views again."""
         with self._changed:
             if self._waiting:
                 self._news = True
@@ -257,10 +273,12 @@ class Intake:
         if not self._now_ns():
             return CLOCK_RETRY_S
         now = time.monotonic()
+        heads = [lane[0] for lane in self._lanes.values()]
         due = min(
             head.give_up_at if head.reported else min(head.give_up_at, head.since + REPORT_WAIT_S)
-            for head in (lane[0] for lane in self._lanes.values())
+            for head in heads
         )
+        due = min(due, *(head.depth_due for head in heads))
         return max(0.0, due - now)
 
     def _work_through(self) -> None:
@@ -334,6 +352,8 @@ class Intake:
             self._on_problem(INTERNAL, traceback.format_exc())
 
     def _not_yet(self, item: _Waiting, error: TransformError) -> _Outcome:
+        if isinstance(error, _NoDepth):
+            return _Outcome.WAIT
         now = time.monotonic()
         if error.waiting_helps and (now < item.give_up_at or self._stop_at is not None):
             if not item.reported and now >= item.since + REPORT_WAIT_S:
@@ -367,7 +387,17 @@ class Intake:
                     f'the clock says {now_ns / _NANOSECONDS:.3f} s'))  # fmt: skip
             stamp_ns = item.received_ns or now_ns
         view = view_in_map(message, stamp_ns, self._transforms, node, self._clock())
-        return dataclasses.replace(view, stamp_ns=stamp_ns, scope=self._scope)
+        view = dataclasses.replace(view, stamp_ns=stamp_ns, scope=self._scope)
+        return view if self._cameras is None else self._with_depth(item, view, self._cameras)
+
+    def _with_depth(self, item: _Waiting, view: View, cameras: Eyes) -> View:
+        """Return the view with what its camera says; it may be worth waiting a little for that."""
+        node = self._settings().node
+        item.depth_due = item.since + node.depth_wait_s
+        if time.monotonic() < item.depth_due and self._stop_at is None and cameras.waits_for(view):
+            raise _NoDepth('its depth has not come yet')
+        item.depth_due = math.inf
+        return cameras.complete(view, conversions.sensor_frame_of(item.message, node.map_frame))
 
     # -- the queue; call with the lock held --------------------------------------------------
 

@@ -52,6 +52,9 @@ TEXT_M, TEXT_GAP_M = 0.08, 0.04
 LINE_M = 0.006
 OPAQUE, FAINT = 0.7, 0.25
 """Alpha of what is confirmed, and of what is tentative."""
+GREY = (0.5, 0.5, 0.5)
+"""Of what is absent or held, where it was."""
+GONE = (State.ABSENT, State.HELD)
 FARTHEST_M = 1e6
 """Beyond, viewers that count in float32 lose all detail, or end: such a thing is not shown."""
 
@@ -99,7 +102,7 @@ def figures_of(obj: MemoryObject, number: int) -> Picture:
     """Return the box and the label of an object; nothing where it cannot be shown."""
     if not _drawable((*obj.center_m, *obj.size_m)):
         return {}
-    red, green, blue = color_of(obj.label)
+    red, green, blue = GREY if obj.state in GONE else color_of(obj.label)
     alpha = OPAQUE if obj.state is State.CONFIRMED else FAINT
     turn = _unit(obj.orientation_xyzw)
     x, y, z = obj.center_m

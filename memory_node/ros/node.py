@@ -30,6 +30,7 @@ from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, Pose, Triple, View
 from memory_node.ros import conversions, parameters
 from memory_node.ros.boards import make_boards
+from memory_node.ros.cameras import Cameras
 from memory_node.ros.complaints import Complaints
 from memory_node.ros.diagnostics import Diagnostics
 from memory_node.ros.feed import Feed
@@ -53,8 +54,8 @@ class SpatialMemoryNode(LifecycleNode):
     ROS parameters: those of `memory_node.config` (README lists them).
 
     Subscriptions, while it is active: `detections` (DetectionArray) and `detections_vision`
-    (vision_msgs/Detection3DArray), both also below the name of each sensor in `sensors`; `/tf`,
-    `/tf_static`.
+    (vision_msgs/Detection3DArray), both also below the name of each sensor in `sensors`, and there
+    `camera_info` (sensor_msgs/CameraInfo) and `depth` (sensor_msgs/Image); `/tf`, `/tf_static`.
 
     Publications: `~/changes` (ChangeArray, one message for each commit), those of
     `memory_node.ros.boards`, `/diagnostics`.
@@ -90,9 +91,11 @@ class SpatialMemoryNode(LifecycleNode):
         map_frame = self._settings.node.map_frame
         self._transforms_group = MutuallyExclusiveCallbackGroup()
         self._inputs = make_inputs(self, self._settings.node)
+        self._cameras = Cameras(self, lambda: self._settings.node, self._problem)
         self._health = Health(
-            self._path, self._inputs, self._now_ns, lambda: self._memory, lambda: self._intake
-        )
+            self._path, self._inputs, self._now_ns, lambda: self._memory, lambda: self._intake,
+            self._cameras.counts,
+        )  # fmt: skip
         self._feed = Feed(self, map_frame, self._problem)
         self._boards = make_boards(self, lambda: self._settings.node, self._problem)
         desk = Desk(
@@ -151,12 +154,15 @@ class SpatialMemoryNode(LifecycleNode):
             intake = Intake(
                 self._observe, self._committed, self._problem, transforms.buffer,
                 settings=lambda: self._settings, now_ns=self._now_ns, clock=self._clock_domain,
-                scope=robot_scope(self.get_namespace()), counts=self._counts,
+                scope=robot_scope(self.get_namespace()), cameras=self._cameras,
+                counts=self._counts,
             )  # fmt: skip
             intake.start()
             parts.callback(intake.stop)
             self._intake, self._transforms = intake, transforms
             parts.callback(self._forget_parts)
+            self._cameras.start(intake.transforms_changed)
+            parts.callback(self._cameras.stop)
             for source in self._inputs:
                 source.start(intake.offer)
                 parts.callback(source.stop)
@@ -297,7 +303,9 @@ class SpatialMemoryNode(LifecycleNode):
         view = view_in_map(
             message, stamp_ns, transforms.buffer, self._settings.node, self._clock_domain()
         )
-        return dataclasses.replace(view, scope=robot_scope(self.get_namespace()))
+        view = dataclasses.replace(view, scope=robot_scope(self.get_namespace()))
+        frame = conversions.sensor_frame_of(message, self._settings.node.map_frame)
+        return self._cameras.complete(view, frame)
 
     # -- the rest ----------------------------------------------------------------------------
 

@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from memory_node.config import Config
-from memory_node.fusion.world import Rows, World
-from memory_node.model import Floats, Relation, RelationKind
+from memory_node.fusion.world import STATE_CODE, Rows, World
+from memory_node.model import Floats, Relation, RelationKind, State
 from memory_node.scene import boxes
 
 DIGITS = 9
@@ -23,6 +23,10 @@ class Boxes(Protocol):
 
     def overlapping(self, center: Floats, half: Floats, margin_m: float) -> tuple[np.ndarray, Rows]:
         """Find pairs of boxes that overlap once the stored ones are grown by a margin."""
+
+
+GONE = (STATE_CODE[State.ABSENT], STATE_CODE[State.HELD])
+"""What is in these states is not at its place, so nothing is on it or near it."""
 
 
 def relations_about(world: World, index: Boxes, rows: Rows, config: Config) -> list[Relation]:
@@ -38,6 +42,7 @@ def relations_about(world: World, index: Boxes, rows: Rows, config: Config) -> l
     place, other = index.overlapping(r['hull_center'][rows], r['half'][rows], margin)
     one = rows[place]
     keep = (one != other) & (r['map'][one] == r['map'][other])
+    keep &= ~np.isin(r['state'][one], GONE) & ~np.isin(r['state'][other], GONE)
     one, other = one[keep], other[keep]
     near_to = np.unique(np.sort(np.stack([one, other], axis=1), axis=1), axis=0)
     found = _near(world, near_to, config.near_m)

@@ -5,8 +5,8 @@
 
 What the line says is all there is to it, so that a replay asks nothing else: `pins` (aspect →
 value, set and pinned), `set` (set only), `unpin` (aspects whose pins go), `drop` (only those of the
-object itself), `rows` (pins put back), `state` and `confidence`. A stated object is a line CREATED
-of whoever stated it, with `stated`.
+object itself), `rows` (pins put back), `state`, `confidence` and `odds` (of its presence). A stated
+object is a line CREATED of whoever stated it, with `stated`.
 """
 
 from __future__ import annotations
@@ -71,6 +71,9 @@ def correct(session: Session, object_id: int, said: Mapping[str, Any], asked: As
         new.record['state'] = STATE_CODE[State(said['state'])]
     if 'confidence' in said:
         new.record['confidence'] = said['confidence']
+    if 'odds' in said:
+        new.record['odds'], new.record['odds_ns'] = said['odds'], asked.stamp_ns
+        new.record['misses'], new.record['doubt'] = 0, 1.0
     held = pins.held(session.database, session.redirects.held(object_id))
     gone = _replaced(held, object_id, said, wanted)
     made = [_pin(session, object_id, aspect, value, asked.seq, new)
@@ -196,7 +199,7 @@ def undoing(session: Session, line: Change) -> dict[str, Any]:
         WORD: 'undo', UNDOES: line.seq, 'drop': sorted(said.get('pins', {})), 'set': _plain(back),
         'rows': was.get('pins', []),
     }  # fmt: skip
-    return undone | {k: was[k] for k in ('state', 'confidence') if k in was}
+    return undone | {k: was[k] for k in ('state', 'confidence', 'odds') if k in was}
 
 
 def line_of(session: Session, seq: int) -> Change | None:
@@ -267,6 +270,8 @@ def _before(
         before['state'] = STATES[int(record['state'])].value
     if 'confidence' in said:
         before['confidence'] = float(record['confidence'])
+    if 'odds' in said:
+        before['odds'] = float(record['odds'])
     return _plain(before)
 
 

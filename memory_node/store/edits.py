@@ -154,7 +154,7 @@ def set_property(session: Session, object_id: int, key: str, value: Any, asked: 
     before = stated.properties_of(session.database, session.redirects.held(object_id))
     was = {'key': key, 'value': before[key]} if key in before else {}
     change = asked.change(ChangeKind.CORRECTED, object_id, was, {'key': key, 'value': value})
-    return Edit(change, lambda connection: stated.apply_line(connection, change), _nothing)
+    return _stating(session, change)
 
 
 def state_relation(
@@ -164,7 +164,14 @@ def state_relation(
     """State that a relation holds, or that it no longer does (CH-11)."""
     after = {'relation': relation, 'object_id': object_id, 'holds': holds}
     change = asked.change(ChangeKind.RELATION, subject_id, {}, after)
-    return Edit(change, lambda connection: stated.apply_line(connection, change), _nothing)
+    return _stating(session, change)
+
+
+def _stating(session: Session, change: Change) -> Edit:
+    """The edit of a line that states something, which may be what is inside of what."""
+    return Edit(
+        change, lambda connection: stated.apply_line(connection, change), session.renew_contents
+    )
 
 
 def record_event(

@@ -34,6 +34,7 @@ from memory_node.fusion.world import Rows
 from memory_node.model import Change, ChangeKind, Pose, View
 from memory_node.scene import boxes
 from memory_node.store import (
+    acts,
     audit,
     corrections,
     edits,
@@ -308,9 +309,11 @@ class Replay:
             edit = edits.restore(session, line.object_id or 0, center, asked)
         elif corrections.is_one(line):
             edit = corrections.replayed(session, line, asked)
+        elif acts.changes_object(line):
+            edit = acts.replayed(session, line, asked)
         elif line.kind in (ChangeKind.CORRECTED, ChangeKind.RELATION, ChangeKind.EVENT):
             edit = edits.Edit(
-                line, lambda connection: stated.apply_line(connection, line), lambda: None
+                line, lambda connection: stated.apply_line(connection, line), session.renew_contents
             )
         else:
             raise StoreError(f'log line {line.seq} of kind {line.kind} belongs to no view')

@@ -17,7 +17,7 @@ from memory_node.fusion.classes import ClassColumns, Classes, load_classes
 from memory_node.fusion.engine import Engine, Plan
 from memory_node.fusion.pins import effective
 from memory_node.model import Change, View
-from memory_node.store import audit, features, kept_out, log, objects, pins
+from memory_node.store import audit, features, kept_out, log, objects, pins, stated
 from memory_node.store.database import Database
 from memory_node.store.redirects import load_redirects
 
@@ -94,6 +94,7 @@ class Session:
         self._labels_written = len(world.labels)
         self.redirects = load_redirects(database)
         world.pins = pins.load(database, self.redirects, world)
+        world.inside = stated.contents(database, self.redirects)
         world.off_center = config.profile == CHRONOTOPE
         self.engine = Engine(
             world,
@@ -244,7 +245,10 @@ class Session:
         objects.write_labels(self.database.connection, self.engine.world, self._labels_written)
 
     def renew_pins(self, *object_ids: int) -> None:
-        """Read anew what is pinned of some objects; of those that have ended, nothing."""
+        """Read anew what is pinned of some objects; of those that have ended, nothing.
+
+        What is inside of what too, since that goes on with what they were merged into.
+        """
         world = self.engine.world
         for number in object_ids:
             held = pins.held(self.database, self.redirects.held(number))
@@ -252,6 +256,11 @@ class Session:
                 world.pins[number] = effective(held, number)
             else:
                 world.pins.pop(number, None)
+        self.renew_contents()
+
+    def renew_contents(self) -> None:
+        """Read anew what is inside of what."""
+        self.engine.world.inside = stated.contents(self.database, self.redirects)
 
     def advance(self, seq: int) -> None:
         """The log was committed up to this line."""

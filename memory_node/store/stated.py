@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import apsw
 
-from memory_node.model import Change, ChangeKind, Event, Relation
+from memory_node.model import Change, ChangeKind, Event, Relation, RelationKind
 from memory_node.store.database import Database
 from memory_node.store.redirects import Redirects
 
 TABLES = ('property', 'stated_relation', 'event')
+OPEN = 'open'
+"""Property of a door or a container: whether it is."""
 
 _PUT_PROPERTY = """
     INSERT INTO property VALUES (?1, ?2, ?3, ?4, ?5, ?6)
@@ -43,10 +45,7 @@ def apply_line(connection: apsw.Connection, change: Change) -> None:
     """Bring the tables to what a log line says."""
     said: Any = change.after
     if change.kind is ChangeKind.CORRECTED:
-        connection.execute(_PUT_PROPERTY, (
-            change.object_id, said['key'], _json(said['value']), change.stamp_ns, change.actor,
-            change.seq,
-        ))  # fmt: skip
+        _put_property(connection, change, said)
     elif change.kind is ChangeKind.RELATION and said['holds']:
         connection.execute(_PUT_RELATION, (
             change.object_id, said['relation'], said['object_id'], change.stamp_ns, change.actor,
@@ -59,9 +58,82 @@ def apply_line(connection: apsw.Connection, change: Change) -> None:
             (change.object_id, said['object_id'], said['relation']),
         )
     elif change.kind is ChangeKind.EVENT:
-        connection.execute('INSERT INTO event VALUES (?, ?, ?, ?, ?)', (
-            change.seq, said['type'], change.object_id, change.stamp_ns, _json(said['payload']),
+        _put_event(connection, change, said['type'], said['payload'])
+        if 'key' in said:
+            _put_property(connection, change, said)
+
+
+def note_act(connection: apsw.Connection, change: Change, moved: Iterable[int]) -> None:
+    """Bring the tables to what an act of the robot says.
+
+    moved: ids of what is not inside anything any more, unless it was put there.
+    """
+    said: Any = change.after
+    connection.execute(
+        'DELETE FROM stated_relation WHERE relation = ?1 AND '
+        'subject_id IN (SELECT value FROM json_each(?2))',
+        (RelationKind.INSIDE.value, json.dumps(list(moved))),
+    )
+    payload = {}
+    if 'container_id' in said:
+        payload = {'container_id': said['container_id']}
+        connection.execute(_PUT_RELATION, (
+            change.object_id, RelationKind.INSIDE.value, said['container_id'], change.stamp_ns,
+            change.actor, change.seq,
         ))  # fmt: skip
+    _put_event(connection, change, said['act'], payload)
+
+
+def _put_event(
+    connection: apsw.Connection, change: Change, kind: str, payload: Mapping[str, Any]
+) -> None:
+    connection.execute('INSERT INTO event VALUES (?, ?, ?, ?, ?)', (
+        change.seq, kind, change.object_id, change.stamp_ns, _json(payload),
+    ))  # fmt: skip
+
+
+def _put_property(connection: apsw.Connection, change: Change, said: Mapping[str, Any]) -> None:
+    connection.execute(_PUT_PROPERTY, (
+        change.object_id, said['key'], _json(said['value']), change.stamp_ns, change.actor,
+        change.seq,
+    ))  # fmt: skip
+
+
+def contents(database: Database, redirects: Redirects) -> dict[int, int]:
+    """Object → what it was stated to be inside of, unless that is open; the last word counts."""
+    rows = database.rows(
+        'SELECT subject_id, object_id FROM stated_relation WHERE relation = ? ORDER BY seq',
+        (RelationKind.INSIDE.value,),
+    )
+    if not rows:
+        return {}
+    final = redirects.final
+    inside = {final(subject): final(other) for subject, other in rows}
+    shown = {
+        holder for holder in set(inside.values())
+        if properties_of(database, redirects.held(holder)).get(OPEN) is True
+    }  # fmt: skip
+    return {k: holder for k, holder in inside.items() if holder not in shown and holder != k}
+
+
+def would_close(
+    database: Database, object_id: int, container_id: int, redirects: Redirects
+) -> bool:
+    """Whether a container is inside the object that is to be put into it."""
+    final = redirects.final
+    rows = database.rows(
+        'SELECT subject_id, object_id FROM stated_relation WHERE relation = ? ORDER BY seq',
+        (RelationKind.INSIDE.value,),
+    )
+    inside = {final(subject): final(other) for subject, other in rows}
+    seen: set[int] = set()
+    number: int | None = container_id
+    while number is not None and number not in seen:
+        if number == object_id:
+            return True
+        seen.add(number)
+        number = inside.get(number)
+    return False
 
 
 def properties_of(database: Database, object_ids: Sequence[int]) -> dict[str, Any]:

@@ -79,7 +79,8 @@ def find(session: Session, wanted: Wanted) -> Found:
     found.objects -= _numbers(rows("SELECT id FROM object WHERE label = ''"))
     found.lines |= _numbers(rows(
         f"SELECT seq FROM log WHERE object_id IN {IN} OR (kind = 'RELATION' "
-        f"AND json_extract(after, '$.object_id') IN {IN})", (listed(found.objects),),
+        f"AND json_extract(after, '$.object_id') IN {IN}) "
+        f"OR json_extract(after, '$.container_id') IN {IN}", (listed(found.objects),),
     ))  # fmt: skip
     return found
 

@@ -174,3 +174,24 @@ def test_help_names_every_operation(run: Run) -> None:
     assert code == OK
     for word in ('relabel', 'move', 'resize', 'confirm', 'assert', 'pin', 'unpin', 'undo'):
         assert f' {word} ' in out
+
+
+def test_each_act_of_the_robot_is_reported(path: str, run: Run) -> None:
+    why = ('--reason', 'tidying up', '--actor', 'butler')
+    acts = {
+        'picked': ((1,), 'HELD'), 'placed': ((1, 2.0, 0.5, 1.0), 'MOVED'),
+        'put_inside': ((1, 2), 'MOVED'), 'opened': ((2,), 'EVENT'), 'closed': ((2,), 'EVENT'),
+        'not_found': ((2,), 'EVENT'),
+    }  # fmt: skip
+    for act, (about, kind) in acts.items():
+        found = done(run, 'report', path, act, *about, *why)
+        assert [c['kind'] for c in found['changes']] == [kind], act
+    done(run, 'correct', path, 'absent', 2, *why)
+    with SpatialMemory.open(path, readonly=True) as memory:
+        assert [e.type for e in memory.events()] == list(acts)
+        assert memory.object(2).state is State.ABSENT
+        lines = [c for c in memory.changes() if c.actor == 'butler']
+        assert len(lines) == 7 and all('tidying up' in c.reason for c in lines)
+        assert memory.check() == []
+    code, _, error = run('report', path, 'picked', 99)
+    assert code == CANNOT and 'no object has the id 99' in error

@@ -77,7 +77,8 @@ def tamper(path: Path, *statements: str) -> None:
 def needed(verb: str, folder: Path) -> list[str]:
     """What a verb needs beside the file."""
     return {
-        'snapshot': [str(folder / 'new.db')], 'correct': ['undo', '1'], 'forget': ['1'],
+        'snapshot': [str(folder / 'new.db')], 'correct': ['undo', '1'], 'report': ['picked', '1'],
+        'forget': ['1'],
         'purge': ['--id', '1'], 'split': ['1'], 'merge': ['1', '2'],
     }.get(verb, [])  # fmt: skip
 

@@ -39,9 +39,13 @@ OBJECT = model.MemoryObject(
     pins={
         model.Aspect.LABEL: model.Pin(5, model.Aspect.LABEL, 'mug', 4, 2, 'cup', True),
         model.Aspect.SIZE: model.Pin(7, model.Aspect.SIZE, (0.1, 0.2, 0.3), 6),
-        model.Aspect.PRESENCE: model.Pin(7, model.Aspect.PRESENCE, True, 6),
     },
-    last_checked_ns=STAMP_NS + 2, last_check=model.Check.SEEN_THROUGH,
+    last_checked_ns=STAMP_NS + 2, last_check=model.Check.MISSED,
+    standing=model.Standing(1.0, STAMP_NS + 2, conversions.FOREVER_S),
+)  # fmt: skip
+STATED = dataclasses.replace(
+    OBJECT, pins={model.Aspect.PRESENCE: model.Pin(7, model.Aspect.PRESENCE, True, 6)},
+    standing=model.Standing(0.0, STAMP_NS + 2, conversions.FOREVER_S),
 )  # fmt: skip
 OBSERVATION = model.Observation(
     id=9, object_id=3, view_seq=12, stamp_ns=STAMP_NS, recorded_ns=STAMP_NS + 5,
@@ -227,6 +231,7 @@ def test_a_view_of_the_core_there_and_back() -> None:
     ('there', 'back', 'given'),
     [
         (conversions.object_to_msg, conversions.object_from_msg, OBJECT),
+        (conversions.object_to_msg, conversions.object_from_msg, STATED),
         (conversions.observation_to_msg, conversions.observation_from_msg, OBSERVATION),
         (
             conversions.observation_to_msg,
@@ -244,12 +249,25 @@ def test_a_view_of_the_core_there_and_back() -> None:
         (
             conversions.hit_to_msg,
             conversions.hit_from_msg,
-            model.Hit(OBJECT, 0.5, {'label': 1.0, 'distance_m': 0.25}, 0.75),
+            model.Hit(OBJECT, 0.5, {'label': 1.0, 'distance_m': 0.25}, 0.5),
         ),
     ],
 )
 def test_there_and_back(there: Any, back: Any, given: Any) -> None:
     assert back(over_the_wire(there(given))) == given
+
+
+def test_presence_is_that_of_the_last_evidence_in_a_hit_that_of_the_time_asked_about() -> None:
+    assert over_the_wire(conversions.object_to_msg(OBJECT)).presence == 0.5
+    assert over_the_wire(conversions.object_to_msg(STATED)).presence == 1.0
+    hit = over_the_wire(conversions.hit_to_msg(model.Hit(OBJECT, 1.0, presence=0.25)))
+    assert hit.object.presence == 0.25
+
+
+def test_what_was_never_checked_has_no_time_of_it() -> None:
+    never = dataclasses.replace(OBJECT, last_checked_ns=0, last_check=model.Check.NEVER)
+    message = over_the_wire(conversions.object_to_msg(never))
+    assert (message.last_check, message.last_checked.sec) == ('', 0)
 
 
 def test_labels_keep_their_order() -> None:
@@ -333,6 +351,17 @@ def test_a_full_request() -> None:
     assert query == model.Query(
         'mug', near_m=(1.0, 2.0, 3.0), radius_m=2.0, states=('forgotten',), limit=3
     )
+
+
+def test_a_request_about_presence_at_a_time() -> None:
+    request = srv.Query.Request(min_presence=0.5, include_absent=True)
+    query = conversions.query_from_request(over_the_wire(request), None, STAMP_NS)
+    assert (query.min_presence, query.at_ns) == (0.5, STAMP_NS)
+    assert set(query.states) == {'tentative', 'confirmed', 'doubtful', 'absent', 'held'}
+    request.at.sec = 7
+    assert conversions.query_from_request(request, None, STAMP_NS).at_ns == 7_000_000_000
+    request.states = ['held']
+    assert conversions.query_from_request(request, None).states == ('held',), 'named states count'
 
 
 @pytest.mark.parametrize('radius_m', [math.nan, -1.0, math.inf])

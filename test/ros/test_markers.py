@@ -74,6 +74,12 @@ def test_colours_are_those_of_the_label_and_tentative_is_fainter():
     assert 0.0 < guess[3] < sure[3] <= 1.0
 
 
+@pytest.mark.parametrize('state', [State.ABSENT, State.HELD])
+def test_what_is_not_at_its_place_is_grey_and_faint(state):
+    gone = m.figures_of(thing(state=state), 1)[m.BOXES, 1].color
+    assert len(set(gone[:3])) == 1 and gone[3] == m.FAINT
+
+
 @pytest.mark.parametrize('number', [math.nan, math.inf, -math.inf, 1e300])
 def test_what_no_viewer_can_show_is_left_out(number):
     assert m.figures_of(thing(center=(number, 0.0, 0.0)), 1) == {}
