@@ -126,7 +126,7 @@ class Report:
             _add(table, name, *(str(n) for n in (one.true, one.found, one.said, one.right)))
         self.console.print(table)
         self.say(
-            '  could be known: moved by 5 cm or more and reported there at least twice; taken away, '
+            '  could be known: moved by 5 cm or more and reported there twice; taken away, and its '
             'place seen'
         )
 
