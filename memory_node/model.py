@@ -215,7 +215,7 @@ class Verdict:
     """What one detection was taken to mean.
 
     Attributes:
-        kind: created, merged, relocated or rejected.
+        kind: created, merged, relocated (it shows what was lost elsewhere) or rejected.
         object_id: object it went to; None when rejected.
         reason: why it was rejected; empty otherwise.
         terms: total and each term that existed, 0 to 1 (CH-15); empty for a malformed detection.

@@ -16,7 +16,7 @@ from memory_node.errors import InvalidValueError
 from memory_node.fusion import motion
 from memory_node.fusion.engine import Plan
 from memory_node.fusion.intake import usable_view, view_faults, view_problem
-from memory_node.fusion.verdicts import numbered_changes, verdicts_of
+from memory_node.fusion.verdicts import numbered_changes, relocated, verdicts_of
 from memory_node.model import Change, Commit, Verdict, VerdictKind, View
 from memory_node.opened import OpenStore
 from memory_node.store import edits, identity, log
@@ -91,7 +91,7 @@ class Telling(OpenStore):
             changes += edits.apply_all(restored)
         session.done(plan, session.seq + 1 + len(changes), settled=bool(found))
         self.refusals.update(plan.refused.values())
-        verdicts = verdicts_of(len(view.detections), plan)
+        verdicts = relocated(verdicts_of(len(view.detections), plan), found)
         return Commit(verdicts, tuple(changes), plan.look.seq, session.seq)
 
     def _restorations(self, plan: Plan, changes: int, recorded_ns: int) -> list[Edit]:

@@ -13,7 +13,7 @@ from rooms import camera_depth, look
 from views import SECOND, seen, view
 
 from memory_node import Detection, FieldOfView, Query, SpatialMemory, View
-from memory_node.model import ChangeKind, State
+from memory_node.model import ChangeKind, State, VerdictKind
 
 
 def kinds(memory: SpatialMemory) -> list[str]:
@@ -57,8 +57,13 @@ def test_c05_what_is_found_elsewhere_while_its_place_is_empty_has_moved() -> Non
     with SpatialMemory.open(':memory:') as memory:
         for k in range(10):
             memory.observe(look(1000 + k * 0.1, [backpack(OLD)], None, VIEWPOINT))
-        for k in range(10):
-            memory.observe(look(1600 + k * 0.1, [backpack(NEW)], [], VIEWPOINT))
+        told = [
+            memory.observe(look(1600 + k * 0.1, [backpack(NEW)], [], VIEWPOINT)).verdicts[0]
+            for k in range(10)
+        ]
+        [moment] = [v for v in told if v.kind is VerdictKind.RELOCATED]
+        assert moment.object_id == 1 == told[-1].object_id
+        assert [o.verdict for o in memory.history(1)].count(VerdictKind.RELOCATED) == 1
         (it,) = memory.objects()
         assert it.id == 1 and it.center_m == pytest.approx(NEW) and it.observations == 20
         [moved] = [c for c in memory.changes() if c.kind is ChangeKind.MOVED]

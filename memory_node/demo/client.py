@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from spatial_memory.msg import Change, ChangeArray, Hit, MemoryObject
+from spatial_memory.msg import Change, ChangeArray, Hit, MemoryObject, Property
 from spatial_memory.srv import Forget, History, Query, Relate
 
 from memory_node.demo.messages import nanoseconds
@@ -31,6 +32,10 @@ SPIN_S = 0.05
 ALL = 1000
 """The largest limit."""
 CONFIRMED = (MemoryObject.STATE_CONFIRMED,)
+KNOWN = (
+    MemoryObject.STATE_CONFIRMED, MemoryObject.STATE_DOUBTFUL, MemoryObject.STATE_ABSENT,
+)  # fmt: skip
+"""States of what was once confirmed, or is missed."""
 
 
 class ServiceError(SpatialMemoryError):
@@ -42,12 +47,14 @@ class MemoryClient(Node):
 
     Attributes:
         kinds: kind of change → how often it came on ~/changes.
+        moved: object → where it was and where it is, of those that moved since this was emptied.
         last_stamp_ns: newest stamp of a view that came on ~/changes; 0: none.
     """
 
     def __init__(self, context: Context) -> None:
         super().__init__('demo', context=context)
         self.kinds: Counter[str] = Counter()
+        self.moved: dict[int, tuple[Triple, Triple]] = {}
         self.last_stamp_ns = 0
         self._executor = SingleThreadedExecutor(context=context)
         self._executor.add_node(self)
@@ -159,6 +166,10 @@ class MemoryClient(Node):
     def _on_changes(self, message: ChangeArray) -> None:
         for change in message.changes:
             self.kinds[change.kind] += 1
+            if change.kind == Change.MOVED:
+                number = int(change.object.id)
+                start, end = _place_in(change.before), _place_in(change.after)
+                self.moved[number] = (self.moved.get(number, (start, end))[0], end)
         if message.sensor:
             self.last_stamp_ns = max(self.last_stamp_ns, nanoseconds(message.header.stamp))
 
@@ -167,6 +178,12 @@ def center_of(thing: MemoryObject) -> Triple:
     """Return the centre of an object, metres, map."""
     p = thing.pose.position
     return float(p.x), float(p.y), float(p.z)
+
+
+def _place_in(said: Sequence[Property]) -> Triple:
+    (value,) = (p.value for p in said if p.key == 'center_m')
+    x, y, z = json.loads(value)
+    return float(x), float(y), float(z)
 
 
 def change_words(change: Change) -> str:

@@ -26,6 +26,7 @@ from rclpy.context import Context
 from rclpy.signals import SignalHandlerOptions
 from spatial_memory.msg import Hit, MemoryObject
 
+from memory_node.demo import comeback
 from memory_node.demo.client import CONFIRMED, MEMORY, MemoryClient, center_of
 from memory_node.demo.flat import FlatRoom, Look, furnish, tour
 from memory_node.demo.picks import Target, thing_to_find, thing_to_forget, thing_to_look_on
@@ -37,6 +38,8 @@ from memory_node.errors import SpatialMemoryError
 START_S = 20.0
 TOUR_S = 40.0
 DEADLINE_S = 20.0
+AWAY_S = 24 * 3600.0
+"""How long the robot was away before it comes back."""
 TRANSFORM_WAIT_S = 5.0
 """Patience with a busy machine: a look whose transforms come later than this is lost."""
 FOUND_SHARE = 0.9
@@ -80,13 +83,19 @@ class Stage:
             raise DemoError(f'the memory node ended with code {code} on SIGINT, expected 0')
         self.client.wait_gone()
 
-    def replay(self, rooms: Sequence[FlatRoom], seed: int, looks: Sequence[int] = ()) -> None:
-        """Show a tour to the memory, with stamps after all it has seen; return when it is over."""
+    def replay(
+        self, rooms: Sequence[FlatRoom], seed: int, looks: Sequence[int] = (), visit: int = 1
+    ) -> None:
+        """Show a tour to the memory, with stamps after all it has seen; return when it is over.
+
+        The first visit ended `AWAY_S` ago, by its stamps; the second one ends now.
+        """
         names = ', '.join(f"'{room.room.name}'" for room in rooms)
         arguments = [
             '--ros-args', '-p', f'rooms:=[{names}]', '-p', f'episode:={rooms[0].number}',
             '-p', f'seed:={seed}', '-p', f'after_ns:={self.client.last_stamp_ns}',
-            '-p', f'deadline_s:={DEADLINE_S}',
+            '-p', f'deadline_s:={DEADLINE_S}', '-p', f'visit:={visit}',
+            '-p', f'ago_s:={AWAY_S if visit == 1 else 0.0}',
         ]  # fmt: skip
         if looks:
             arguments += ['-p', f'looks:=[{", ".join(str(k) for k in looks)}]']
@@ -127,6 +136,7 @@ class Demo:
         total = self._against_truth()
         target = thing_to_forget(self._rooms, self._things, (self._seed + 1, self._seed + 2))
         self._forget(target, memory)
+        self._come_back()
         return total
 
     def _truth(self, room: FlatRoom) -> list[Thing]:
@@ -201,6 +211,16 @@ class Demo:
             scores[name] = score(self._things[room.room.name], objects)
         self._report.question('Is that so? The confirmed objects against the data set:')
         return self._report.scores(scores)
+
+    def _come_back(self) -> None:
+        self._report.question('A day later small things were moved or taken away: the tour again.')
+        self._client.moved.clear()
+        since_ns = self._client.last_stamp_ns + 1
+        self._stage.replay(self._rooms, self._seed, visit=2)
+        looks = tour(self._rooms, seed=self._seed, visit=2)
+        self._report.say(f'  {len(looks)} looks with {_count(looks)} detections')
+        seen = comeback.asked(self._client, since_ns)
+        comeback.told(self._report, seen, comeback.rearrangement(self._rooms, self._seed))
 
     # -- forgetting --------------------------------------------------------------------------
 

@@ -69,6 +69,7 @@ class Settings:
     sensor: str = 'head_camera'
     period_s: float = 0.5
     after_ns: int = 0
+    ago_s: float = 0.0
     deadline_s: float = 10.0
 
 
@@ -82,6 +83,7 @@ DESCRIPTIONS = {
     'sensor': 'Name of the sensor in the detections.',
     'period_s': 'Time between the stamps of two looks [s], more than 0.2.',
     'after_ns': 'All stamps are after this one [ns]; for a tour that follows another one.',
+    'ago_s': 'How long ago the tour ended, by its stamps [s].',
     'deadline_s': 'How long to wait for the memory, and for each of its acknowledgements [s].',
 }
 LIST_TYPES = {
@@ -212,7 +214,8 @@ class Replay(Node):
     def _stamps(self, count: int) -> list[int]:
         """Stamps of the looks: the last one's detections are due now, or as `after_ns` asks."""
         period = int(self.settings.period_s * NS_PER_S)
-        first = self._now_ns() - DETECTOR_NS - (count - 1) * period
+        ago_ns = int(self.settings.ago_s * NS_PER_S)
+        first = self._now_ns() - ago_ns - DETECTOR_NS - (count - 1) * period
         first = max(first, self.settings.after_ns + APPROACH_NS)
         return [first + k * period for k in range(count)]
 

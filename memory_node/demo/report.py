@@ -18,7 +18,9 @@ from spatial_memory.srv import History, Relate
 
 from memory_node.demo.client import MEMORY, center_of, change_words
 from memory_node.demo.messages import nanoseconds
+from memory_node.demo.rearranged import Changed, Place, Verdict, is_right
 from memory_node.demo.truth import MATCH_M, Score
+from memory_node.model import Triple
 
 WIDTH = 100
 ROWS = 8
@@ -96,6 +98,38 @@ class Report:
         )
         return total
 
+    def places(self, places: Sequence[Place], changed: Sequence[Changed]) -> None:
+        """Print what has moved or is gone, and whether it has."""
+        table = _table('id', 'label', 'was at x y z [m]', 'is at x y z [m]', 'in truth')
+        for place in places[:ROWS]:
+            end = '' if place.end_m is None else _numbers(place.end_m)
+            so = 'yes' if is_right(place, changed) else 'no'
+            _add(table, str(place.object_id), place.label, _numbers(place.start_m), end, so)
+        self._print(table, len(places))
+
+    def unchecked(self, hits: Sequence[Hit]) -> None:
+        """Print objects whose place could not be looked at."""
+        table = _table('id', 'label', 'last check', 'at', 'presence', 'centre x y z [m]')
+        for hit in hits[:ROWS]:
+            thing = hit.object
+            _add(table,
+                str(thing.id), thing.label, thing.last_check, clock_time(thing.last_checked),
+                f'{thing.presence:.2f}', _point(thing),
+            )  # fmt: skip
+        self._print(table, len(hits))
+
+    def verdicts(self, verdicts: Mapping[str, Verdict]) -> None:
+        """Print how right the memory is about what changed."""
+        names = ('', 'could be known', 'noticed', 'said', 'right')
+        table = _table(*names, right=names[1:])
+        for name, one in verdicts.items():
+            _add(table, name, *(str(n) for n in (one.true, one.found, one.said, one.right)))
+        self.console.print(table)
+        self.say(
+            '  could be known: moved by 5 cm or more and reported there twice; taken away, and its '
+            'place seen'
+        )
+
     def _print(self, table: Table, total: int, more: str = 'more') -> None:
         self.console.print(table)
         if total > table.row_count:
@@ -133,5 +167,9 @@ def _add(table: Table, *cells: str) -> None:
 
 
 def _point(thing: MemoryObject) -> str:
-    x, y, z = center_of(thing)
+    return _numbers(center_of(thing))
+
+
+def _numbers(place_m: Triple) -> str:
+    x, y, z = place_m
     return f'{x:6.2f} {y:6.2f} {z:5.2f}'

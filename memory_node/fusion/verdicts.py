@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from math import isnan
+from typing import Any
 
 from memory_node.fusion.arbiter import TERMS
 from memory_node.fusion.engine import Plan
 from memory_node.fusion.world import World
-from memory_node.model import Change, Verdict, VerdictKind
+from memory_node.model import Change, ChangeKind, Verdict, VerdictKind
 
 _REFUSED = Verdict(VerdictKind.REJECTED, None)
 
@@ -54,3 +56,20 @@ def verdicts_of(count: int, plan: Plan) -> tuple[Verdict, ...]:
             kind, plan.object_ids[k], judgement.reason[k], named, plan.candidate_ids[k], repeats
         )
     return tuple(verdicts)
+
+
+def relocated(verdicts: tuple[Verdict, ...], changes: Sequence[Change]) -> tuple[Verdict, ...]:
+    """The verdicts of a view by which something lost was found: that moved, and it is this.
+
+    changes: the lines of these reunions, MERGED and MOVED by turns.
+    """
+    became: dict[int | None, Any] = {
+        c.object_id: c.after['into'] for c in changes if c.kind is ChangeKind.MERGED
+    }
+    if not became:
+        return verdicts
+    return tuple(
+        dataclasses.replace(v, kind=VerdictKind.RELOCATED, object_id=became[v.object_id])
+        if v.object_id in became else v
+        for v in verdicts
+    )  # fmt: skip

@@ -130,6 +130,8 @@ def _judged(o: Observation, settings: dict[str, Any]) -> str:
         best = f'Against object {o.candidate_id} it scored {_terms(o)}'
     if o.verdict is VerdictKind.MERGED:
         return f'{best}: at least {merge:g}, so it joined it.'
+    if o.verdict is VerdictKind.RELOCATED:
+        return f'{best}. What it showed had been lost elsewhere: it moved here.'
     why = f'{best}.' if o.candidate_id is None else f'{best}, under {merge:g} or taken by another.'
     if o.verdict is VerdictKind.CREATED:
         return f'{why} Its score is at least {create:g}, so it made object {o.object_id}.'

@@ -36,10 +36,15 @@ LOOK = np.dtype([('object', '<i8'), ('kind', 'u1'), ('likelihood', '<f4')])
 """One entry of `view.looks`: what a view says of a stored object; kind: see visibility.CHECKS."""
 HIT = SEEN
 
+# relocated: by its view what it went to turned out to be what was lost elsewhere
 _OBSERVATION = """
     SELECT o.id, o.object_id, o.view_seq, v.stamp_ns, v.recorded_ns, v.sensor, o.label, o.score,
            o.x, o.y, o.z, o.qx, o.qy, o.qz, o.qw, o.size_x, o.size_y, o.size_z,
-           o.verdict, o.reason, o.candidate_id, v.sensor_pose, v.shift,
+           CASE WHEN EXISTS (
+               SELECT 1 FROM log l WHERE l.object_id = o.object_id AND l.kind = 'MERGED'
+               AND l.actor = 'perception'
+               AND o.view_seq = (SELECT max(seq) FROM view WHERE seq < l.seq)
+           ) THEN 'relocated' ELSE o.verdict END, o.reason, o.candidate_id, v.sensor_pose, v.shift,
            o.geometry_term, o.iou_term, o.feature_term, o.label_term, o.total
     FROM observation o JOIN view v ON v.seq = o.view_seq
 """

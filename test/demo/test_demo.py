@@ -59,7 +59,10 @@ def test_one_room_from_start_to_end(tmp_path: Path) -> None:
     assert last is not None, lines[-1]
     found, things = int(last[1]), int(last[2])
     assert 0.9 * things <= found <= things
-    for question in ('What is in this room', 'Where is the', 'What is on the', 'What was seen of'):
+    for question in (
+        'What is in this room', 'Where is the', 'What is on the', 'What was seen of',
+        'What has moved', 'What is gone?', 'What could it not look at?', 'what was rearranged',
+    ):  # fmt: skip
         assert question in done.stdout
     assert 'after a restart on the same file: object' in done.stdout
     assert {p.name for p in keep.glob('*.log')} == {'spatial_memory.log', 'replay.log'}
