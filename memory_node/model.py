@@ -282,6 +282,7 @@ class MemoryObject:
         pins: what of it is a person's word; label, pose and size are then as that says.
         last_checked_ns: stamp of the last view that said something of its place; last_check: what.
         standing: what `presence` is computed from.
+        in_motion: whether its last sightings say that it is on its way, at 0.2 m/s or more.
     """
 
     id: int
@@ -300,6 +301,7 @@ class MemoryObject:
     last_checked_ns: int = 0
     last_check: Check = Check.NEVER
     standing: Standing = Standing(0.0, 0, 1.0)
+    in_motion: bool = False
 
     @property
     def stated(self) -> bool:

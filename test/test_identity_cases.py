@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 from views import FORWARD, observe_all, seen, view
 
 from memory_node import Config, Pose, SpatialMemory
+from memory_node.fusion import arbiter, shift
 
 
 def confirmed(memory: SpatialMemory) -> list[str]:
@@ -226,3 +228,30 @@ def test_other_opposites_can_be_named() -> None:
         for k, label in enumerate(['clean cup', 'dirty cup', 'open door', 'closed door']):
             memory.observe(view(1000 + 2 * k, seen(label, (k // 2, 0, 0), feature=[1.0, 0.0])))
         assert sorted(o.label for o in memory.objects()) == ['clean cup', 'dirty cup', 'open door']
+
+
+def test_ch_v6_a_view_of_a_hundred_asks_no_more_of_a_large_map(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Chronotope compares each sighting with every object: 1.9 s for 100 beside 2,000."""
+    pairs: list[int] = []
+    find = arbiter.find_pairs
+
+    def counting(*arguments: Any) -> Any:
+        found = find(*arguments)
+        pairs.append(len(found))
+        return found
+
+    monkeypatch.setattr(shift, 'find_pairs', counting)
+    compared = []
+    for objects in (200, 2000):
+        places = [(1.5 * (k % 50), 1.5 * (k // 50), 0.5) for k in range(objects)]
+        with SpatialMemory.open(':memory:') as memory:
+            for start in range(0, objects, 100):
+                some = [seen('box', place) for place in places[start : start + 100]]
+                memory.observe(view(1000 + start, *some))
+            pairs.clear()
+            commit = memory.observe(view(9000, *(seen('box', place) for place in places[:100])))
+            assert all(verdict.kind == 'merged' for verdict in commit.verdicts)
+            compared.append(sum(pairs))
+    assert compared[0] == compared[1] <= 200

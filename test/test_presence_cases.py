@@ -323,10 +323,15 @@ def test_a_failed_commit_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyP
 
 def test_what_is_carried_past_moves_once_when_it_rests() -> None:
     with SpatialMemory.open(':memory:') as memory:
+        in_motion = []
         x = [2.0] * 10 + [2.0 + 0.05 * k for k in range(60)] + [5.0] * 20
         for k, at in enumerate(x):
             cart = seen('cart', (at, 0, 0.5), size_m=(0.8, 0.8, 0.8))
             memory.observe(view(1000 + 0.1 * k, cart))
+            in_motion.append(memory.object(1).in_motion)
+        assert not any(in_motion[:11])
+        assert all(in_motion[20:70])
+        assert not in_motion[-1]
         [moved] = [c for c in memory.changes() if c.kind is ChangeKind.MOVED]
         assert moved.from_m is not None and moved.from_m[0] == pytest.approx(2.0, abs=0.1)
         assert moved.to_m is not None and moved.to_m[0] == pytest.approx(5.0, abs=0.05)

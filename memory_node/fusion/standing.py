@@ -12,6 +12,7 @@ are overwritten; `before` the same as they were. The r-th is joined by the detec
 from typing import Any
 
 import cython
+import numpy as np
 from cython.cimports.libc.math import fabs, ldexp, sqrt
 
 _NAN = cython.declare(cython.double, float('nan'))
@@ -147,6 +148,8 @@ def follow(
 ) -> cython.Py_ssize_t:
     """Follow where objects rest: the mean of the newest sightings beside that of earlier ones.
 
+    What is on its way is in motion until it has rested.
+
     Args:
         center, sigma: (n, 3) and (n,) of the detections. speaks: (R,) whether each says something.
         limits: sigmas that noise explains, m/s and metres that are motion, seconds without a
@@ -163,6 +166,7 @@ def follow(
     fresh_count: cython.int[:] = old['fresh_count']
     fresh_ns: cython.longlong[:] = old['fresh_ns']
     was: cython.double[:, :] = before['center']
+    in_motion: cython.uchar[:] = old['in_motion'].view(np.uint8)
     newest: cython.longlong[:] = before['last_seen_ns']
     seen: cython.longlong[:] = before['observations']
     sigmas: cython.double = limits[0]
@@ -188,9 +192,11 @@ def follow(
         )
         spread: cython.double = sqrt(1.0 + 1.0 / float(known if known > 0 else settled))
         anew: cython.bint = gap or _rounded(off - sigmas * sigma[i] * spread) > 0.0
-        if known > 0 and not anew:  # it is on its way
+        if known > 0 and not gap:
             since_s: cython.double = (stamp_ns - (fresh_ns[r] / 2.0 + newest[r] / 2.0)) / 1e9
-            anew = _rounded(off - max(least_m, speed * since_s)) >= 0.0
+            on_its_way: cython.bint = _rounded(off - max(least_m, speed * since_s)) >= 0.0
+            in_motion[r] = in_motion[r] or on_its_way
+            anew = anew or on_its_way
         if anew:
             if gap or known != 1:  # one sighting that is off may be an error
                 rest_count[r] = settled
@@ -208,6 +214,7 @@ def follow(
                 fresh[r, j] += (center[i, j] - fresh[r, j]) / fresh_count[r]
         rests: cython.bint = (stamp_ns - fresh_ns[r]) / 1e9 >= rest_s and fresh_count[r] >= needed
         if gap or rests:
+            in_motion[r] = 0
             far: cython.double = _rounded(_distance(fresh, r, rest, r))
             if far >= least_m:
                 away[r] = far

@@ -67,6 +67,7 @@ _STORED = [
     ('state', 'u1'),
     ('check', 'u1'),
     ('oriented', '?'),
+    ('in_motion', '?'),
 ]  # fmt: skip
 STORED = np.dtype(_STORED)
 """What the file keeps of a record, as it is: see `store.packed`. Decimal numbers come first."""
@@ -92,7 +93,8 @@ OBJECT = _aligned(STORED, [('has_feature', '?'), ('map', '<i4'), ('half', '<f8',
 """hull_center, half: of the axis-aligned hull, whose centre is `center` but for Chronotope. look_*:
 the last look that counted as independent; NaN position when the sensor pose was unknown. version_*:
 as in the last version written to the log. rest: where it lay, as the mean of rest_count sightings,
-before the fresh_count ones since fresh_ns, whose mean is fresh (`fusion.motion`). odds: of its
+before the fresh_count ones since fresh_ns, whose mean is fresh; in_motion: these say
+that it is on its way (`fusion.motion`). odds: of its
 presence as of odds_ns; misses: independent ones since it was last seen; doubt: the product of their
 likelihoods; check: code of the last look at it, at checked_ns (`fusion.presence`). A record begins
 with STORED; what follows is computed, or holds for one opening only."""
@@ -102,7 +104,7 @@ _RAW = np.dtype((np.void, OBJECT.itemsize))
 
 _SHOWN = (
     'id', 'label', 'state', 'center', 'orientation', 'size', 'confidence', 'observations',
-    'first_seen_ns', 'last_seen_ns', 'map', 'checked_ns', 'check', 'odds', 'odds_ns',
+    'first_seen_ns', 'last_seen_ns', 'map', 'checked_ns', 'check', 'odds', 'odds_ns', 'in_motion',
 )  # fmt: skip
 
 STATES = (
@@ -377,10 +379,10 @@ class World:
             MemoryObject(
                 number, names[label], held, STATES[state], tuple(center), tuple(turn), tuple(size),
                 confidence, observations, first, last, maps[map_number], pins.get(number, NO_PINS),
-                checked, CHECKS[check], Standing(odds, odds_ns, half_life_s),
+                checked, CHECKS[check], Standing(odds, odds_ns, half_life_s), moves,
             )
             for held, half_life_s, number, label, state, center, turn, size, confidence,
-            observations, first, last, map_number, checked, check, odds, odds_ns in columns
+            observations, first, last, map_number, checked, check, odds, odds_ns, moves in columns
         ]  # fmt: skip
 
     def _reserve(self, count: int, ids: int) -> None:

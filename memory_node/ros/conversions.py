@@ -163,6 +163,7 @@ def object_from_msg(message: msg.MemoryObject) -> model.MemoryObject:
         pins={pin.aspect: pin for pin in map(pins.from_msg, message.pins)},
         last_checked_ns=stamp_to_ns(message.last_checked),
         last_check=model.Check(message.last_check),
+        in_motion=bool(message.in_motion),
         standing=_standing_from_msg(message),
     )
 
@@ -401,6 +402,7 @@ def _fill_object(message: msg.MemoryObject, obj: model.MemoryObject) -> None:
     odds = obj.standing.odds
     message.presence = 1.0 if obj.stated else float(odds / (1.0 + odds))
     message.last_check = str(obj.last_check)
+    message.in_motion = bool(obj.in_motion)
     if obj.last_checked_ns:
         _fill_stamp(message.last_checked, obj.last_checked_ns)
     message.observations = min(int(obj.observations), _UINT32 - 1)

@@ -41,7 +41,7 @@ OBJECT = model.MemoryObject(
         model.Aspect.SIZE: model.Pin(7, model.Aspect.SIZE, (0.1, 0.2, 0.3), 6),
     },
     last_checked_ns=STAMP_NS + 2, last_check=model.Check.MISSED,
-    standing=model.Standing(1.0, STAMP_NS + 2, conversions.FOREVER_S),
+    standing=model.Standing(1.0, STAMP_NS + 2, conversions.FOREVER_S), in_motion=True,
 )  # fmt: skip
 STATED = dataclasses.replace(
     OBJECT, pins={model.Aspect.PRESENCE: model.Pin(7, model.Aspect.PRESENCE, True, 6)},

@@ -82,7 +82,7 @@ def test_a_record_in_the_file_begins_with_what_is_stored() -> None:
     assert [OBJECT.fields[name][1] for name in STORED.names] == [
         STORED.fields[name][1] for name in STORED.names
     ]
-    assert STORED.itemsize == 419
+    assert STORED.itemsize == 420
     offsets = {name: STORED.fields[name][1] for name in ('center', 'masses', 'id', 'labels')}
     assert offsets == {'center': 0, 'masses': 208, 'id': 304, 'labels': 384}
 
