@@ -11,7 +11,7 @@ import pytest
 from rooms import look
 from views import SECOND, seen
 
-from memory_node import Detection, Query, SpatialMemory
+from memory_node import Config, Detection, Query, SpatialMemory
 from memory_node.errors import InvalidValueError, ObjectEndedError, UnknownObjectError
 from memory_node.model import Aspect, Check, Commit, State
 
@@ -220,3 +220,47 @@ def test_malformed_acts_are_refused(memory: SpatialMemory) -> None:
         memory.placed(1, (0.0, float('nan'), 0.0))
     with pytest.raises(InvalidValueError, match='stamp_ns: got -1'):
         memory.picked(1, stamp_ns=-1)
+
+
+def test_what_is_inside_goes_on_with_what_a_container_becomes(memory: SpatialMemory) -> None:
+    memory.state_object('cupboard', CUPBOARD, (0.6, 0.6, 0.7))
+    memory.put_inside(1, 2)
+    memory.merge_objects(3, 2)
+    empty_looks(memory, 1010)
+    assert memory.object(1).state is State.CONFIRMED
+    assert [r.object_id for r in memory.relate([1], 'inside')] == [3]
+    memory.forget(3)
+    empty_looks(memory, 1030)
+    assert memory.object(1).state is not State.CONFIRMED, 'what has ended holds nothing'
+
+
+def test_a_purged_container_leaves_nothing_in_the_line_of_what_was_put_there(
+    memory: SpatialMemory,
+) -> None:
+    line = memory.put_inside(1, 2).changes[0].seq
+    memory.purge(object_id=2)
+    (kept,) = [c for c in memory.changes() if c.seq == line]
+    assert kept.after == {} and memory.relate([1], 'inside') == []
+
+
+def test_acts_need_no_view() -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        number = memory.state_object('extinguisher', (1.0, 1.0, 1.0)).changes[0].object_id or 0
+        memory.picked(number)
+        memory.placed(number, (2.0, 1.0, 1.0), stamp_ns=5 * SECOND)
+        memory.not_found(number, stamp_ns=20 * SECOND)
+        it = memory.object(number)
+        assert it.state is State.DOUBTFUL and not it.stated
+        assert memory.check() == []
+        before = memory.snapshot_hash()
+        memory.rebuild()
+        assert memory.snapshot_hash() == before
+
+
+def test_a_config_that_changes_between_views_does_not_change_what_was_reported() -> None:
+    with SpatialMemory.open(':memory:', Config(not_found_if_there=0.3)) as memory:
+        memory.observe(look(1000, [cup()], None))
+        memory.not_found(1, stamp_ns=1010 * SECOND)
+        memory.configure(Config(not_found_if_there=0.001, absent_presence=0.9))
+        memory.not_found(1, stamp_ns=1020 * SECOND)
+        assert memory.check() == []

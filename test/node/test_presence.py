@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from asking_kit import Asking
+from lifecycle_msgs.msg import Transition
 from node_kit import NS, detection, transform, view, wait_for
 from rclpy.qos import qos_profile_sensor_data
 from rooms import HEIGHT, WIDTH, camera_depth
@@ -223,3 +224,20 @@ def test_a_field_of_view_that_cannot_be_is_counted(ask, head):
         what='that it is wrong',
     )
     assert ask.ids(text='box') == [1], 'its detections count all the same'
+
+
+def test_a_node_that_is_activated_again_hears_its_cameras_again(ask, head):
+    known(ask, head)
+    assert ask.robot.change_state(Transition.TRANSITION_DEACTIVATE)
+    wait_for(lambda: not head.depths.get_subscription_count(), what='that nobody hears the depth')
+    assert ask.robot.change_state(Transition.TRANSITION_ACTIVATE)
+    for publisher in (head.views, head.infos, head.depths):
+        wait_for(publisher.get_subscription_count, what='the node again')
+    head.depth(2)
+    head.see(2)
+    wait_for(lambda: blind(ask, 'camera_info_missing') == '1', what='that camera_info is missing')
+    head.info()
+    for second in (4, 6, 8):
+        head.depth(second)
+        head.see(second)
+    assert ask.ids(states=['absent']) == [1]
