@@ -304,7 +304,7 @@ class Config:
         high=1.0,
     )
     same_cosine: float = tunable(
-        0.8, 'Features less alike than this are of two things.', low=0.0, high=1.0
+        0.85, 'Features less alike than this are of two things.', low=0.0, high=1.0
     )
     detect_probability: float = tunable(
         0.9, 'Chance that a detector shows what it could see.', low=0.5, high=1.0
@@ -325,7 +325,7 @@ class Config:
         0.9, 'Chance that depth sees through where a thing is no more.', low=0.5, high=1.0
     )
     not_found_if_there: float = tunable(
-        0.03,
+        0.02,
         'Chance that the robot reports not_found of a thing that is there.',
         low=1e-6,
         high=0.4,
@@ -341,7 +341,7 @@ class Config:
         high=100.0,
     )
     absent_presence: float = tunable(
-        0.15, 'An object is absent when its presence is below.', low=0.001, high=1.0
+        0.1, 'An object is absent when its presence is below.', low=0.001, high=1.0
     )
     absent_misses: int = tunable(
         2, 'Independent looks that must have missed it for that.', low=2, high=100

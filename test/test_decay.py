@@ -18,7 +18,7 @@ odds = st.floats(1e-3, 1e3)
 
 def test_powers_of_two_are_those_of_the_c_library() -> None:
     x = -np.linspace(0.0, 900.0, 20001)
-    assert np.abs(exp2(x) / np.exp2(x) - 1.0).max() < 1e-13
+    assert np.abs(exp2(x) / np.exp2(x) - 1.0).max() < 1e-12
     assert (exp2(-np.arange(60.0)) == 2.0 ** -np.arange(60)).all()
     assert exp2(np.array([-1e12]))[0] < 1e-300
 

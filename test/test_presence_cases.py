@@ -139,6 +139,26 @@ def test_ch_q1_a_moved_object_does_not_become_a_second_one() -> None:
         sound(memory)
 
 
+def test_ch_q1_two_things_that_change_places() -> None:
+    places = {'mug': (3.0, 0.7, 0.5), 'bowl': (3.0, -0.7, 0.5)}
+    boxes = [(place, (0.2, 0.2, 0.2)) for place in places.values()]
+
+    def shown(swapped: bool) -> list[Detection]:
+        at = dict(zip(places, reversed(places.values()))) if swapped else places
+        return [seen(label, at[label], size_m=(0.2, 0.2, 0.2)) for label in places]
+
+    with SpatialMemory.open(':memory:') as memory:
+        for k in range(5):
+            memory.observe(look(1000 + 2 * k, shown(False), boxes))
+        ids = {o.label: o.id for o in memory.objects()}
+        for k in range(6):
+            memory.observe(look(5000 + 2 * k, shown(True), boxes))
+        now = {o.label: (o.id, round(o.center_m[1], 1)) for o in memory.objects()}
+        assert now == {'mug': (ids['mug'], -0.7), 'bowl': (ids['bowl'], 0.7)}
+        assert kinds(memory).count('MOVED') == 2
+        sound(memory)
+
+
 def test_several_equal_things_are_matched_at_once() -> None:
     """By their features, whatever the order in which they were lost and found."""
     r = np.random.default_rng(3)
@@ -160,6 +180,27 @@ def test_several_equal_things_are_matched_at_once() -> None:
             memory.observe(look(5000 + 2 * k, cups(after), solid))
         found = {o.id: round(o.center_m[0], 1) for o in memory.objects()}
         assert found == {1: 4.5, 2: 2.5, 3: 3.5}
+        sound(memory)
+
+
+def test_what_lies_in_a_container_goes_along() -> None:
+    old, new = np.array([3.0, 1.0, 0.5]), np.array([4.0, -1.5, 0.5])
+
+    def shown(at: np.ndarray, open_: bool) -> list[Detection]:
+        box = seen('box', tuple(at), size_m=(0.5, 0.5, 0.4))
+        apple = seen('apple', tuple(np.add(at, (0.05, 0.0, 0.0))), size_m=(0.1, 0.1, 0.1))
+        return [box, apple] if open_ else [box]
+
+    with SpatialMemory.open(':memory:') as memory:
+        for k in range(3):
+            memory.observe(look(1000 + 2 * k, shown(old, True), [(old, (0.5, 0.5, 0.4))]))
+        for k in range(5):
+            memory.observe(look(9000 + 2 * k, shown(new, False), [(new, (0.5, 0.5, 0.4))]))
+        places = {o.label: (o.state, np.round(o.center_m, 2).tolist()) for o in memory.objects()}
+        assert places['box'] == (State.CONFIRMED, new.tolist())
+        assert places['apple'] == (State.CONFIRMED, [4.05, -1.5, 0.5])
+        moved = [c for c in memory.changes() if c.kind is ChangeKind.MOVED]
+        assert len(moved) == 2 and 'in which it lay' in moved[1].reason
         sound(memory)
 
 

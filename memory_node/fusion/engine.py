@@ -157,8 +157,9 @@ class Engine:
         updates, sights = [update], NO_SIGHTS
         if config.presence and view.field_of_view is not None:
             found = sights_of(
-                view, located.shift.vector, update.rows, self.world, self.index, map_number, config
-            )
+                view, located.shift.vector, update.rows, (evidence.center, evidence.half),
+                self.world, self.index, map_number, config,
+            )  # fmt: skip
             missed = missing(found, look, self.world, config)
             sights = missed.sights
             if missed.update is not None:
@@ -192,7 +193,7 @@ class Engine:
         barred = np.array([stone is not None for stone in stones], dtype=bool)
         twin = None
         if config.profile != CHRONOTOPE:
-            keep_apart(pairs, self.world)
+            keep_apart(pairs, label, self.world, config)
         if config.fold_duplicates and config.profile != CHRONOTOPE:
             twin = doubles(evidence, label, config.fold_iou)
         return judge(evidence, pairs, barred, config, twin), stones

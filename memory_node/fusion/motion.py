@@ -22,10 +22,12 @@ from scipy.optimize import linear_sum_assignment
 from memory_node import decay
 from memory_node.config import CHRONOTOPE, Config
 from memory_node.fusion.arbiter import LABEL, TIE, Judgement
+from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.identity import Belief, merged
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.looks import Look
-from memory_node.fusion.update import CONFIRMED, ChangeDraft, Update
+from memory_node.fusion.presence import BIRTH_ODDS
+from memory_node.fusion.update import CONFIRMED, TENTATIVE, ChangeDraft, Update
 from memory_node.fusion.world import LOST, Records, Rows, World
 from memory_node.model import Aspect, ChangeKind, Floats
 from memory_node.scene import boxes
@@ -46,10 +48,11 @@ SETTLED_COUNT = 9
 """The running mean knows a place as well as so many sightings: 1 / SETTLED of the arbiter."""
 SIZE_SPREAD = 0.3
 """How much a side of the same thing may differ, as a share, from one mean to another."""
-SIZE_RATIO = 1.5
+SIZE_RATIO = 1.6
 """Things whose diagonals differ more are not the same; sides do, where only a hull is seen."""
-ONCE = 0.3
-"""What was seen once is as often a false alarm, beside how often it is what left."""
+FALSE_WEIGHT = 12.0
+"""Chance that what was seen once is a false alarm, beside that it is what left, for each share of
+false alarms among what is known."""
 NO_FEATURE = 0.95
 """Likeness of two things of a label that have no features: less than of one thing to itself."""
 SIGHTINGS = 2
@@ -98,37 +101,59 @@ def noted_shifts(
     settled = np.clip(before['observations'], 1, SETTLED_COUNT)
     gap = speaks & (look.stamp_ns - before['last_seen_ns'] > VISIT_GAP_S * 1e9)
     known = before['fresh_count']
-    mean = np.where((known > 0)[:, None], before['fresh'], before['center'])
-    spread = np.sqrt(1.0 + 1.0 / np.where(known > 0, known, settled))
-    away = boxes.distance(seen, mean)
-    off = (away - SHIFT_SIGMAS * noise * spread).round(DIGITS) > 0
+    anew = gap | (speaks & _is_off(seen, noise, before, settled, look, c))
+    fresh_count = known + speaks
+    fresh, rest, rest_count = before['fresh'], before['rest'], before['rest_count']
+    if anew.any():
+        from_here = gap | (anew & (known != 1))  # one sighting that is off may be an error
+        rest = np.where(from_here[:, None], before['center'], rest)
+        rest_count = np.where(from_here, settled, np.maximum(rest_count, 1))
+        fresh = np.where(anew[:, None], 0.0, fresh)
+        fresh_count = np.where(anew, 1, fresh_count)
+        old['rest'], old['rest_count'] = rest, rest_count
+    share = np.where(speaks, 1.0 / np.maximum(fresh_count, 1), 0.0)[:, None]
+    fresh = fresh + share * (seen - fresh)
+    fresh_ns = np.where(anew | (known == 0), look.stamp_ns, before['fresh_ns'])
+    old['fresh'], old['fresh_count'], old['fresh_ns'] = fresh, fresh_count, fresh_ns
+    rests = (look.stamp_ns - fresh_ns >= REST_S * 1e9) & (fresh_count >= SIGHTINGS)
+    away = boxes.distance(fresh, rest).round(DIGITS)
+    moved = speaks & (gap | rests) & (away >= c.moved_distance_m)
+    if not moved.any():
+        return update
+    moved &= away >= _least_shift(old, before, noise, rest_count, fresh_count, world)
+    places = np.flatnonzero(moved)
+    old['rest'][places], old['rest_count'][places] = fresh[places], fresh_count[places]
+    old['fresh'][places], old['fresh_count'][places] = 0.0, 0
+    return _with_moves(update, places, rest, fresh)
+
+
+def _is_off(
+    seen: Floats, noise: Floats, before: Records, settled: Rows, look: Look, c: Config
+) -> boxes.Bools:
+    """(R,) whether a sighting is not where the last ones were, or the thing is on its way."""
+    known = before['fresh_count']
+    some = known > 0
+    away = boxes.distance(seen, np.where(some[:, None], before['fresh'], before['center']))
+    spread = SHIFT_SIGMAS * np.sqrt(1.0 + 1.0 / np.where(some, known, settled))
     since_s = (look.stamp_ns - (before['fresh_ns'] + before['last_seen_ns']) / 2) / 1e9
-    goes = (away - np.maximum(c.moved_distance_m, SPEED_MPS * since_s)).round(DIGITS) >= 0
-    anew = gap | (speaks & (off | (goes & (known > 0))))
-    from_here = gap | (anew & (known != 1))  # one sighting that is off may be an error: rest stays
-    rest = np.where(from_here[:, None], before['center'], before['rest'])
-    rest_count = np.where(from_here, settled, np.maximum(before['rest_count'], 1))
-    fresh_count = np.where(anew, 0, known) + speaks
-    fresh = np.where(anew[:, None], 0.0, before['fresh'])
-    step = (seen - fresh) / np.maximum(fresh_count, 1)[:, None]
-    fresh = fresh + np.where(speaks[:, None], step, 0.0)
-    diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))
-    seldom = world.columns.half_life_s(old['label'], world.labels.names) > SELDOM_S
+    reach = np.maximum(c.moved_distance_m, SPEED_MPS * since_s)
+    off: boxes.Bools = (away - noise * spread).round(DIGITS) > 0
+    return off | (some & ((away - reach).round(DIGITS) >= 0))
+
+
+def _least_shift(
+    old: Records, before: Records, noise: Floats, rest_count: Rows, fresh_count: Rows, world: World
+) -> Floats:
+    """(R,) what noise, and a thing seen in part, may shift; infinite for what never moves."""
+    names = world.labels.names
+    seldom = world.columns.half_life_s(old['label'], names) > SELDOM_S
     sigmas = np.where(seldom, SELDOM_SIGMAS, SHIFT_SIGMAS)
     least = sigmas * noise * np.sqrt(1.0 / rest_count + 1.0 / np.maximum(fresh_count, 1))
+    diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))
     least += np.where(fresh_count < SIGHTINGS, PARTIAL * diagonal, 0.0)
-    away = boxes.distance(fresh, rest)
-    fixed = world.columns.is_fixed(old['label'], world.labels.names)
-    fresh_ns = np.where(anew | (known == 0), look.stamp_ns, before['fresh_ns'])
-    rests = (look.stamp_ns - fresh_ns >= REST_S * 1e9) & (fresh_count >= SIGHTINGS)
-    moved = speaks & ~fixed & (gap | rests)
-    moved &= (away - np.maximum(least, c.moved_distance_m)).round(DIGITS) >= 0
-    old['rest'] = np.where(moved[:, None], fresh, rest)
-    old['rest_count'] = np.where(moved, fresh_count, rest_count)
-    old['fresh'] = np.where(moved[:, None], 0.0, fresh)
-    old['fresh_count'] = np.where(moved, 0, fresh_count)
-    old['fresh_ns'] = fresh_ns
-    return _with_moves(update, np.flatnonzero(moved), rest, fresh)
+    fixed = world.columns.is_fixed(old['label'], names)
+    result: Floats = np.where(fixed, np.inf, least).round(DIGITS)
+    return result
 
 
 def _with_moves(update: Update, places: np.ndarray, start: Floats, end: Floats) -> Update:
@@ -193,8 +218,14 @@ def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) ->
         int(update.after['label'][draft.place])
         for update in updates for draft in update.changes if draft.kind in _LOSSES
     }  # fmt: skip
+    since = world.lost_since
+    young_labels = {
+        label
+        for label, first in zip(r['label'][seen].tolist(), r['first_seen_ns'][seen].tolist())
+        if label in since and first > since[label]
+    }
     found = []
-    for label in sorted((set(r['label'][seen].tolist()) | newly) & world.lost.keys()):
+    for label in sorted((young_labels | newly) & world.lost.keys()):
         old = np.array(sorted(world.lost[label]), dtype=np.int64)
         if not len(old):
             continue
@@ -210,22 +241,37 @@ def hypotheses(world: World, now_ns: int, c: Config) -> list[Reunion]:
     """What may be the same although its place was not looked at since; jointly the likeliest."""
     live = world.live_rows()
     live = live[~world.columns.is_fixed(world.records['label'][live], world.labels.names)]
+    false = _false_alarms(world)
     found = []
     for label in np.unique(world.records['label'][live]).tolist():
         rows = live[world.records['label'][live] == label]
         if len(rows) > 1:
             young = rows[~np.isin(world.records['state'][rows], LOST)]
-            found += _matched(world, rows, young, now_ns, c, settled=False)
+            found += _matched(world, rows, young, now_ns, c, settled=False, false=false)
     return found
 
 
+def _false_alarms(world: World) -> float:
+    """How likely what was seen once is a false alarm, by how many of such were not there again."""
+    r = world.records[world.live_rows()]
+    once = r['observations'] < SIGHTINGS
+    count = int((once & np.isin(r['state'], LOST)).sum())
+    return FALSE_WEIGHT * count / max(1, count + int((~once).sum()))
+
+
 def _matched(
-    world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool
+    world: World,
+    old: Rows,
+    young: Rows,
+    now_ns: int,
+    c: Config,
+    settled: bool,
+    false: float = 0.0,
 ) -> list[Reunion]:
     """The assignment of old to young objects that is likeliest as a whole."""
     if not len(old) or not len(young):
         return []
-    chance = _chances(world, old, young, now_ns, c, settled)
+    chance = _chances(world, old, young, now_ns, c, settled, false)
     least = c.same_probability if settled else 0.5
     gain = np.where(chance >= least, chance * _likeness_of_size(world, old, young), 0.0)
     if not gain.any():
@@ -239,7 +285,9 @@ def _matched(
     ]  # fmt: skip
 
 
-def _chances(world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool) -> Floats:
+def _chances(
+    world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool, false: float
+) -> Floats:
     """(O, Y) how likely each young object is the old one; 0 where it cannot be."""
     r = world.records
     a, b = r[old], r[young]
@@ -254,9 +302,9 @@ def _chances(world: World, old: Rows, young: Rows, now_ns: int, c: Config, settl
     if settled:
         possible &= (b['observations'] >= SIGHTINGS)[None] | (alike >= c.same_cosine)
     gone = _gone(world, a, now_ns)
-    once = (b['observations'] < SIGHTINGS) & (settled is False)
-    novelty = np.where(once, max(ONCE, c.novelty), c.novelty)[None]
-    chance = gone[:, None] / (gone[:, None] + (1.0 - gone)[:, None] * novelty)
+    alarm = np.where(b['observations'] < SIGHTINGS, false, 0.0)[None]
+    other = (1.0 - gone)[:, None] * c.novelty + alarm
+    chance = gone[:, None] / np.maximum(gone[:, None] + other, 1e-12)
     chance = chance * np.where(np.isnan(alike), NO_FEATURE, alike)
     result: Floats = np.where(possible, chance, 0.0).round(DIGITS)
     return result
@@ -309,3 +357,38 @@ def reunited(old: Belief, new: Belief, world: World) -> Belief:
         record['state'] = CONFIRMED
     record['version_center'], record['version_size'] = record['center'], record['size']
     return Belief(record, together.more, together.feature)
+
+
+def contents(world: World, index: CandidateIndex, container: Records, now_ns: int) -> Rows:
+    """Rows, by id, of what lay in a container when it was last seen, and was not seen since.
+
+    Args:
+        world, index: as they are. container: (1,) record of it as it was. now_ns: stamp of now.
+    """
+    label = world.labels.names[int(container['label'][0])]
+    nothing = np.zeros(0, np.int64)
+    if not world.columns.classes.of(label).container:
+        return nothing
+    center, half = container['hull_center'], container['half']
+    _, rows = index.overlapping(center, half, 0.0)
+    r = world.records[rows]
+    inside = (np.abs(r['center'] - center) <= half).all(axis=1)
+    inside &= (r['half'] < half).all(axis=1) & (r['map'] == container['map'])
+    together_ns = np.abs(r['last_seen_ns'] - container['last_seen_ns']) <= VISIT_GAP_S * 1e9
+    inside &= together_ns & (r['id'] != container['id']) & (r['last_seen_ns'] < now_ns)
+    found: Rows = rows[inside]
+    return found[np.argsort(world.records['id'][found])]
+
+
+def carried(thing: Belief, step: Floats, now_ns: int) -> Belief:
+    """What went along with its container: (3,) metres; that its old place is empty is no miss."""
+    record = thing.record.copy()
+    for name in ('center', 'hull_center', 'rest'):
+        record[name] += step
+    record['fresh'], record['fresh_count'] = 0.0, 0
+    if record['state'][0] in LOST:
+        record['state'] = CONFIRMED if thing.count >= SIGHTINGS else TENTATIVE
+        record['odds'], record['odds_ns'] = BIRTH_ODDS, now_ns
+        record['misses'], record['doubt'] = 0, 1.0
+    record['version_center'], record['version_size'] = record['center'], record['size']
+    return dataclasses.replace(thing, record=record)

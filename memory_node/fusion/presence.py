@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ from memory_node.scene.boxes import Bools
 DOUBTFUL, ABSENT = STATE_CODE[State.DOUBTFUL], STATE_CODE[State.ABSENT]
 HELD = STATE_CODE[State.HELD]
 PRESENCE_KINDS = (ChangeKind.DOUBTFUL, ChangeKind.ABSENT, ChangeKind.RETURNED)
-BIRTH_ODDS = 20.0
+BIRTH_ODDS = 32.0
 """Of what was seen for the first time."""
 MOST_ODDS, LEAST_ODDS = 128.0, 1.0 / 1024.0
 LEAST_DOUBT = 1e-9
@@ -89,18 +90,19 @@ def _noted_hits(
     speaks = ~(judgement.terms[place, LABEL] == 0) & (evidence.score[place] >= c.create_score)
     speaks &= (look.stamp_ns >= before['odds_ns']) & (look.stamp_ns >= before['last_seen_ns'])
     missed = (before['state'] == DOUBTFUL) | (before['state'] == ABSENT)
-    counted = speaks & (missed | (old['looks'] > before['looks']))
-    half_life_s = world.columns.half_life_s(old['label'], world.labels.names)
-    detect, false = rates_of(sensor, c)
-    prior = _aged(before, look, half_life_s)
-    odds = np.minimum(prior * (detect / false), MOST_ODDS)
-    odds = np.where(before['state'] == ABSENT, BIRTH_ODDS, odds).round(DIGITS)
-    old['odds'] = np.where(counted, odds, before['odds'])
-    old['odds_ns'] = np.where(counted, look.stamp_ns, before['odds_ns'])
-    old['misses'] = np.where(speaks, 0, before['misses'])
-    old['doubt'] = np.where(speaks, 1.0, before['doubt'])
-    old['checked_ns'] = np.where(speaks, look.stamp_ns, before['checked_ns'])
-    old['check'] = np.where(speaks, SEEN, before['check'])
+    counted = np.flatnonzero(speaks & (missed | (old['looks'] > before['looks'])))
+    if len(counted):
+        held = before[counted]
+        detect, false = rates_of(sensor, c)
+        half_life_s = world.columns.half_life_s(held['label'], world.labels.names)
+        odds = np.minimum(_aged(held, look, half_life_s) * (detect / false), MOST_ODDS)
+        odds[held['state'] == ABSENT] = BIRTH_ODDS
+        old['odds'][counted], old['odds_ns'][counted] = odds.round(DIGITS), look.stamp_ns
+    every: Any = slice(None) if speaks.all() else np.flatnonzero(speaks)
+    old['misses'][every], old['doubt'][every] = 0, 1.0
+    old['checked_ns'][every], old['check'][every] = look.stamp_ns, SEEN
+    if not missed.any():
+        return update
     back = np.where(old['looks'] >= c.confirm_looks, CONFIRMED, TENTATIVE)
     old['state'] = np.where(missed, np.where(speaks, back, before['state']), old['state'])
     return _with_returns(update, np.flatnonzero(missed & speaks), before)
@@ -238,10 +240,23 @@ def _as_update(after: Records, sights: Sights, changes: list[ChangeDraft], world
     )
 
 
-def keep_apart(pairs: Pairs, world: World) -> None:
-    """What is absent is not found again by a thing of another label that lies where it lay."""
-    if not len(pairs):
+def keep_apart(pairs: Pairs, label: Ints, world: World, c: Config) -> None:
+    """Where a thing of another label lies, none is found again that left, or that lies elsewhere.
+
+    Other labels are errors of the detector as a rule, so place decides. Not so where the object is
+    absent, where a thing of the detection's label is being looked for, and where things of a view
+    lie in each other's places.
+    """
+    other = pairs.terms[:, LABEL] == 0
+    if not other.any():
         return
-    gone = world.records['state'][pairs.row] == ABSENT
-    if gone.any():
-        pairs.total[gone & (pairs.terms[:, LABEL] == 0)] = 0.0
+    r = world.records
+    pairs.total[other & (r['state'][pairs.row] == ABSENT)] = 0.0
+    strong = np.flatnonzero(other & (pairs.total >= c.merge_score))
+    if not len(strong) or not c.motion:
+        return
+    seen, held = label[pairs.place[strong]], r['label'][pairs.row[strong]]
+    apart = np.isin(seen, held) & np.isin(held, seen)
+    if world.lost:
+        apart |= np.isin(seen, [n for n, rows in world.lost.items() if rows])
+    pairs.total[strong[apart]] = 0.0

@@ -36,8 +36,10 @@ LEAST_PIXELS = 1.0
 """A box whose half extent is less on the image is not resolved by depth."""
 DEPTH_NOISE = 0.01
 """Depth is this share of itself uncertain, beside `depth_tolerance_m`."""
-MOST, HIDDEN, BARE = 0.5, 0.5, 0.8
+MOST, HIDDEN, BARE = 0.5, 0.5, 0.9
 """Shares of the points of a box: what most of them show is so; so many hidden ones hide it."""
+TAKEN = 0.3
+"""What shares so much of the union of two boxes is in the place of the other."""
 NEAR_PLANE_M = 0.05
 _SIGNS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
 _PROBES = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3), _SIGNS])
@@ -62,8 +64,8 @@ NO_SIGHTS = Sights(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0))
 
 
 def sights_of(
-    view: View, shift: Floats, shown: Rows, world: World, index: CandidateIndex, map_number: int,
-    c: Config,
+    view: View, shift: Floats, shown: Rows, shown_boxes: tuple[Floats, Floats], world: World,
+    index: CandidateIndex, map_number: int, c: Config,
 ) -> Sights:  # fmt: skip
     """Judge every look at an object that the view does not show.
 
@@ -71,6 +73,7 @@ def sights_of(
         view: as given, its field of view and localisation being usable.
         shift: (3,) metres by which its pose is wrong.
         shown: (R,) rows of the objects it shows; these are left out.
+        shown_boxes: (M, 3) centres and half extents of all that it shows.
         world, index: as before the view. map_number: of its map. c: settings.
     """
     fov, pose = view.field_of_view, view.sensor_pose
@@ -82,9 +85,25 @@ def sights_of(
     if not len(rows):
         return NO_SIGHTS
     kind = _kinds(view, sensor, rows, world, c)
+    unclear = np.flatnonzero(kind == NOTHING)
+    kind[unclear[_taken(rows[unclear], shown_boxes, world)]] = MISSED
     there = kind != NEVER
     rows, kind = rows[there], kind[there]
     return Sights(rows, kind, likelihoods(kind, view.depth is not None, view.sensor, c))
+
+
+def _taken(rows: Rows, boxes_shown: tuple[Floats, Floats], world: World) -> Bools:
+    """(R,) whether something else is shown where an object should be: the surface is not its."""
+    center, half = boxes_shown
+    if not len(center) or not len(rows):
+        return np.zeros(len(rows), bool)
+    held = world.records[rows]
+    near = np.repeat(held['hull_center'], len(center), axis=0)
+    size = np.repeat(held['half'], len(center), axis=0)
+    shared = boxes.iou(np.tile(center, (len(rows), 1)), np.tile(half, (len(rows), 1)), near, size)
+    best = np.nan_to_num(shared).reshape(len(rows), len(center)).max(axis=1)
+    result: Bools = best.round(DIGITS) >= TAKEN
+    return result
 
 
 def likelihoods(kind: np.ndarray, has_depth: bool, sensor: str, c: Config) -> Floats:

@@ -197,6 +197,7 @@ class World:
         columns: what is known of the classes of labels.
         inside: object → what it was put into and is not seen in, as that is not open.
         lost: label → rows that were doubtful or absent; some may not be any more.
+        lost_since: label → no later than when any of them was last seen.
         off_center: whether the centre of a hull may differ from the centre of its object.
     """
 
@@ -207,6 +208,7 @@ class World:
         self.maps: list[str] = []
         self.lost: dict[int, set[int]] = {}
         self.inside: Mapping[int, int] = {}
+        self.lost_since: dict[int, int] = {}
         self.count = 0
         self.records: Records = np.zeros(1024, OBJECT)
         self.alive = np.zeros(1024, bool)
@@ -275,10 +277,12 @@ class World:
 
     def note_lost(self, rows: Rows) -> None:
         """Remember which of some rows hold objects that are doubtful or absent."""
-        states, labels = self.records['state'][rows], self.records['label'][rows]
-        for row, state, label in zip(rows.tolist(), states.tolist(), labels.tolist()):
+        fields = ('state', 'label', 'last_seen_ns')
+        columns = (self.records[name][rows].tolist() for name in fields)
+        for row, state, label, seen_ns in zip(rows.tolist(), *columns):
             if state in LOST:
                 self.lost.setdefault(label, set()).add(row)
+                self.lost_since[label] = min(seen_ns, self.lost_since.get(label, seen_ns))
             elif row in self.lost.get(label, ()):
                 self.lost[label].discard(row)
 

@@ -34,6 +34,7 @@ from memory_node.model import (
     State,
     Triple,
 )
+from memory_node.recall.query import THERE
 from memory_node.ros import conversions, qos
 from memory_node.ros.board import SMALL_BATCH, Board, OnProblem, gently
 from memory_node.scene import boxes
@@ -241,10 +242,10 @@ class Markers(Board):
     def _read(self, memory: SpatialMemory, limit: int, ids: set[int] | None) -> int:
         """Bring `_objects` up to date; return the stamp of that."""
         if ids is None:
-            page = memory.page(limit=limit)
+            page = memory.page(limit=limit, states=THERE)
             self._objects = {o.id: o for o in gently(page)}
             return page.stamp_ns
-        page = memory.page(ids=ids, limit=len(ids))
+        page = memory.page(ids=ids, limit=len(ids), states=THERE)
         here = {o.id: o for o in gently(page)}
         left = False
         for number in ids:
@@ -255,7 +256,7 @@ class Markers(Board):
                 self._objects[number] = obj
         if left and memory.object_count > len(self._objects):  # others take their place
             last, free = max(self._objects, default=0), limit - len(self._objects)
-            self._objects |= {o.id: o for o in gently(memory.page(last, limit=free))}
+            self._objects |= {o.id: o for o in gently(memory.page(last, free, THERE))}
             ids.update(self._objects)
         return page.stamp_ns
 

@@ -25,7 +25,7 @@ from memory_node.fusion.engine import Plan
 from memory_node.fusion.identity import Belief, Sighting, belief_of
 from memory_node.fusion.motion import Reunion, may_reunite, reunited
 from memory_node.fusion.pins import Pins, effective
-from memory_node.fusion.world import STATE_CODE
+from memory_node.fusion.world import STATE_CODE, Records
 from memory_node.model import NO_PINS, Change, ChangeKind, State
 from memory_node.store import beliefs, edits, objects, pins, stated
 from memory_node.store.edits import Asked, Edit
@@ -96,11 +96,37 @@ def reunite_all(
     for found in motion.reunions(session.engine.world, plan.updates, plan.look.stamp_ns, c):
         if not made:
             session.settle(connection, plan)
+        before = belief_of(session.engine.world, live_row(session, found.old_id)).record
         prepared = reunite(session, found, asked)
         edits.write_all(connection, prepared)
         made += edits.apply_all(prepared)
-        asked = _next(_next(asked))
+        asked = dataclasses.replace(asked, seq=asked.seq + len(prepared))
+        prepared = _carried_along(session, found.old_id, before, asked)
+        edits.write_all(connection, prepared)
+        made += edits.apply_all(prepared)
+        asked = dataclasses.replace(asked, seq=asked.seq + len(prepared))
     return made
+
+
+def _carried_along(
+    session: Session, container_id: int, before: Records, asked: Asked
+) -> list[Edit]:
+    """What lay in a container that moved goes along; before: (1,) record of it as it was."""
+    engine = session.engine
+    world = engine.world
+    step = world.records['center'][live_row(session, container_id)] - before['center'][0]
+    prepared = []
+    reason = f'object {container_id}, in which it lay, was moved'
+    for row in motion.contents(world, engine.index, before, asked.stamp_ns).tolist():
+        thing = belief_of(world, row)
+        belief = motion.carried(thing, step, asked.stamp_ns)
+        after = {'center_m': belief.record['center'][0].tolist(), 'with': container_id}
+        asked = dataclasses.replace(asked, reason=reason)
+        change = asked.change(ChangeKind.MOVED, thing.id, beliefs.said_of(world, thing), after)
+        change = dataclasses.replace(change, object=beliefs.shown(world, belief))
+        prepared.append(beliefs.putting(session, row, belief, change))
+        asked = _next(asked)
+    return prepared
 
 
 def split(session: Session, object_id: int, asked: Asked) -> list[Edit]:

@@ -24,6 +24,7 @@ from memory_node.model import Check
 
 CENTER, SIZE = (3.0, 0.0, 0.5), (0.3, 0.3, 0.3)
 SEEN = np.zeros(0, np.int64)
+NEW = np.zeros((0, 3)), np.zeros((0, 3))
 
 
 def check(view: View, center: tuple[float, ...] = CENTER, size: tuple[float, ...] = SIZE,
@@ -32,7 +33,7 @@ def check(view: View, center: tuple[float, ...] = CENTER, size: tuple[float, ...
     world = World()
     put(world, 'box', center, size)
     config = Config(**settings)  # type: ignore[arg-type]
-    found = sights_of(view, np.zeros(3), SEEN, world, CandidateIndex(world), 0, config)
+    found = sights_of(view, np.zeros(3), SEEN, NEW, world, CandidateIndex(world), 0, config)
     return CHECKS[found.kind[0]] if len(found.kind) else None
 
 
@@ -86,7 +87,9 @@ def test_a_shift_of_the_robot_is_taken_away() -> None:
     away = dataclasses.replace(view, sensor_pose=look(1, position_m=(1.0, 0.0, 0.5)).sensor_pose)
     index = CandidateIndex(world)
     shift = np.array([1.0, 0.0, 0.0])
-    told = [sights_of(away, s, SEEN, world, index, 0, Config()).kind for s in (shift, 0 * shift)]
+    told = [
+        sights_of(away, s, SEEN, NEW, world, index, 0, Config()).kind for s in (shift, 0 * shift)
+    ]
     assert [CHECKS[kind[0]] for kind in told] == [Check.NO_EVIDENCE, Check.SEEN_THROUGH]
 
 
@@ -95,7 +98,7 @@ def test_another_map_and_what_is_shown_are_left_out() -> None:
     rows = [put(world, 'box', (3.0, y, 0.5), SIZE) for y in (-1.0, 0.0)]
     put(world, 'box', (3.0, 1.0, 0.5), SIZE, map_id='upstairs')
     found = sights_of(
-        look(1), np.zeros(3), np.array(rows[:1]), world, CandidateIndex(world), 0, Config()
+        look(1), np.zeros(3), np.array(rows[:1]), NEW, world, CandidateIndex(world), 0, Config()
     )
     assert found.rows.tolist() == rows[1:]
 

@@ -261,7 +261,7 @@ def test_presence_is_that_of_the_last_evidence_in_a_hit_that_of_the_time_asked_a
     assert over_the_wire(conversions.object_to_msg(OBJECT)).presence == 0.5
     assert over_the_wire(conversions.object_to_msg(STATED)).presence == 1.0
     hit = over_the_wire(conversions.hit_to_msg(model.Hit(OBJECT, 1.0, presence=0.25)))
-    assert hit.object.presence == 0.25
+    assert (hit.presence, hit.object.presence) == (0.25, 0.5)
 
 
 def test_what_was_never_checked_has_no_time_of_it() -> None:
@@ -313,6 +313,8 @@ def test_every_kind_of_change_and_state_has_its_constant() -> None:
     assert {getattr(msg.Change, kind) for kind in kinds} == kinds
     for state in model.State:
         assert getattr(msg.MemoryObject, f'STATE_{state.name}') == state.value
+    for check in set(model.Check) - {model.Check.NEVER}:
+        assert getattr(msg.MemoryObject, f'CHECK_{check.name}') == check.value
     for verdict in model.VerdictKind:
         assert getattr(msg.ObservationRecord, f'VERDICT_{verdict.name}') == verdict.value
     for relation in model.RelationKind:
