@@ -325,7 +325,7 @@ class Config:
         0.9, 'Chance that depth sees through where a thing is no more.', low=0.5, high=1.0
     )
     not_found_if_there: float = tunable(
-        0.03,
+        0.02,
         'Chance that the robot reports not_found of a thing that is there.',
         low=1e-6,
         high=0.4,

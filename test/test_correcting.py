@@ -20,6 +20,7 @@ from memory_node.errors import (
     StoreError,
     UnknownObjectError,
 )
+from memory_node.fusion.presence import BIRTH_ODDS
 from memory_node.model import Aspect, ChangeKind, State
 from memory_node.store.repair import repair
 
@@ -200,7 +201,7 @@ def test_ch_30_confirm_sets_state_and_confidence(memory: SpatialMemory) -> None:
     commit = memory.confirm(number, 0.95, 'I see it', 'Ada')
     found = memory.object(number)
     assert (found.state, found.confidence) == (State.CONFIRMED, 0.95)
-    assert commit.changes[0].before == {'state': 'tentative', 'confidence': 0.8, 'odds': 20.0}
+    assert commit.changes[0].before == {'state': 'tentative', 'confidence': 0.8, 'odds': BIRTH_ODDS}
     memory.undo(commit.seq)
     assert memory.object(number).state is State.TENTATIVE
     assert memory.object(number).confidence == 0.8

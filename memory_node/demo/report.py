@@ -114,7 +114,7 @@ class Report:
             thing = hit.object
             _add(table,
                 str(thing.id), thing.label, thing.last_check, clock_time(thing.last_checked),
-                f'{thing.presence:.2f}', _point(thing),
+                f'{hit.presence:.2f}', _point(thing),
             )  # fmt: skip
         self._print(table, len(hits))
 

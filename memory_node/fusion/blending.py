@@ -283,7 +283,8 @@ def add_labels(
             if held[r, k] == label[place[r]]:
                 mass[r, k] += score[place[r]]
                 unknown[r] = 0
-        missing += unknown[r]
+        if unknown[r]:
+            missing += 1
     return missing
 
 

@@ -118,7 +118,8 @@ def see(
     for r in range(speaks.shape[0]):
         speaks[r] = speaks[r] and stamp_ns >= odds_ns[r]
         missed[r] = state[r] == doubtful or state[r] == absent
-        count += missed[r]
+        if missed[r]:
+            count += 1
         if not speaks[r]:
             continue
         if missed[r] or looks[r] > looks_before[r]:

@@ -284,18 +284,17 @@ def commit_to_change_array(
 
 def hit_to_msg(hit: model.Hit) -> msg.Hit:
     """Return an answer as a message."""
-    message = msg.Hit(score=float(hit.score), terms=_terms_to_msg(hit.terms))
+    message = msg.Hit(
+        score=float(hit.score), presence=float(hit.presence), terms=_terms_to_msg(hit.terms)
+    )
     _fill_object(message.object, hit.object)
-    message.object.presence = float(hit.presence)
     return message
 
 
 def hit_from_msg(message: msg.Hit) -> model.Hit:
     """Return an answer from a message."""
-    return model.Hit(
-        object_from_msg(message.object), message.score, _terms_from_msg(message.terms),
-        message.object.presence,
-    )  # fmt: skip
+    obj, terms = object_from_msg(message.object), _terms_from_msg(message.terms)
+    return model.Hit(obj, message.score, terms, message.presence)
 
 
 def relation_to_msg(relation: model.Relation, labels: Mapping[int, str]) -> msg.Relation:

@@ -132,7 +132,7 @@ def test_c05_what_is_found_elsewhere_while_its_place_is_empty_has_moved(ask, hea
     wait_for(lambda: 'MOVED' in changes(ask), what='that it moved')
     (hit,) = ask('query', text='box').hits
     assert hit.object.id == 1 and hit.object.pose.position.x == pytest.approx(4.0, abs=0.05)
-    assert hit.object.presence > 0.9
+    assert hit.presence > 0.9
     assert ask.ids(text='box', moved_m=1.0) == [1]
 
 
@@ -153,7 +153,7 @@ def test_min_presence_is_asked_about_a_time(ask, head):
     at.sec, at.nanosec = divmod(later, NS)
     assert ask.ids(text='box', min_presence=0.5, at=at) == []
     (hit,) = ask('query', text='box', at=at).hits
-    assert hit.object.presence < 0.5
+    assert hit.presence < 0.5
     ask.refused('query', 'INVALID_REQUEST', min_presence=float('nan'))
 
 

@@ -261,7 +261,7 @@ def test_presence_is_that_of_the_last_evidence_in_a_hit_that_of_the_time_asked_a
     assert over_the_wire(conversions.object_to_msg(OBJECT)).presence == 0.5
     assert over_the_wire(conversions.object_to_msg(STATED)).presence == 1.0
     hit = over_the_wire(conversions.hit_to_msg(model.Hit(OBJECT, 1.0, presence=0.25)))
-    assert hit.object.presence == 0.25
+    assert (hit.presence, hit.object.presence) == (0.25, 0.5)
 
 
 def test_what_was_never_checked_has_no_time_of_it() -> None:
