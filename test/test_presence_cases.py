@@ -13,7 +13,7 @@ from rooms import camera_depth, look
 from views import SECOND, seen, view
 
 from memory_node import Detection, FieldOfView, Query, SpatialMemory, View
-from memory_node.model import ChangeKind, State, VerdictKind
+from memory_node.model import Aspect, ChangeKind, Check, State, VerdictKind
 
 
 def kinds(memory: SpatialMemory) -> list[str]:
@@ -344,3 +344,19 @@ def test_one_sighting_that_is_off_moves_nothing() -> None:
         for k, x in enumerate([2.0, 2.01, 1.99, 2.0, 2.4, 2.0, 2.01, 1.99, 2.0, 2.0]):
             memory.observe(view(1000 + k, seen('cart', (x, 0, 0.5), size_m=(1, 1, 1))))
         assert 'MOVED' not in kinds(memory)
+
+
+def test_what_a_person_stated_stands_against_looks_that_miss_it() -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        stated = memory.state_object('box', (2.0, 0.0, 0.5), (0.3, 0.3, 0.3), actor='Ada')
+        number = stated.changes[0].object_id
+        assert number is not None
+        for k in range(5):
+            memory.observe(look(1000 + 2 * k, [], []))
+        it = memory.object(number)
+        assert (it.state, it.last_check) == (State.CONFIRMED, Check.SEEN_THROUGH)
+        assert it.conflicts == (Aspect.PRESENCE,)
+        [hit] = memory.query(Query(text='box', min_presence=0.99))
+        assert hit.presence == 1.0 == it.presence(10**19)
+        assert kinds(memory) == ['CREATED']
+        sound(memory)

@@ -14,7 +14,7 @@ from memory_node import checks, decay
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.world import STATE_CODE, Features, Rows, World
-from memory_node.model import Floats, Hit, Hits, Order, Query, State
+from memory_node.model import Aspect, Floats, Hit, Hits, Order, Query, State
 from memory_node.recall.words import label_score
 from memory_node.scene import boxes
 from memory_node.store.database import Database
@@ -138,11 +138,15 @@ def answer(
 
 
 def presence_of(world: World, rows: Rows, at_ns: int) -> Floats:
-    """(R,) probability that each object is in its place at a time."""
+    """(R,) probability that each object is in its place at a time; 1 of what a person stated."""
     r = world.records
     half_life_s = world.columns.half_life_s(r['label'][rows], world.labels.names)
     age_s = (at_ns - r['odds_ns'][rows]) / 1e9
-    return decay.probability(decay.aged(r['odds'][rows], age_s, half_life_s))
+    presence = decay.probability(decay.aged(r['odds'][rows], age_s, half_life_s))
+    if world.pins:
+        ids = r['id'][rows].tolist()
+        presence[[Aspect.PRESENCE in world.pins.get(number, ()) for number in ids]] = 1.0
+    return presence
 
 
 def _place(query: Query, world: World, index: CandidateIndex) -> tuple[Rows, Floats | None]:
