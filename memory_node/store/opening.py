@@ -54,7 +54,7 @@ def require_sound(path: Path, newest_schema: int, writing: bool) -> None:
     replays = writing and has_log(path)
     plain = None if replays else _identity(path, immutable='0' if log.exists() else '1')
     if replays:
-        before = _identity(path, immutable='1') if path.stat().st_size > 4096 else None
+        before = _bare_identity(path) if path.stat().st_size > 4096 else None
         plain = _identity(path, immutable='0', thorough=True)
         if before is not None and before[2] and before[2] != plain[2]:
             raise DamagedStoreError(str(path), f'{log.name!r} beside it belongs to another store')
@@ -94,6 +94,18 @@ def _require_header(path: Path) -> None:
         raise DamagedStoreError(
             str(path), f'it has {size} bytes, its header says {page * count}: it was cut'
         )
+
+
+def _bare_identity(path: Path) -> tuple[int, int, str] | None:
+    """`_identity` of the file without its log; None: it makes no sense alone.
+
+    So it is when a checkpoint was killed half way: the log has the pages that are missing. Whether
+    both together are sound, the thorough look at them tells.
+    """
+    try:
+        return _identity(path, immutable='1')
+    except DamagedStoreError:
+        return None
 
 
 def _identity(path: Path, immutable: str, thorough: bool = False) -> tuple[int, int, str]:

@@ -161,3 +161,22 @@ def test_c31_any_damage_is_refused_or_found_in_words(
         assert main(['rebuild', str(path)]) in (OK, FINDINGS, CANNOT)
         assert 'Traceback' not in ''.join(capsys.readouterr())
     assert refused
+
+
+def test_a_checkpoint_that_was_killed_half_way_is_no_damage(tmp_path: Path) -> None:
+    """The file alone makes no sense then; with its write-ahead log it is whole."""
+    path, killed = tmp_path / 'memory.db', tmp_path / 'killed.db'
+    with SpatialMemory.open(str(path)) as memory:
+        observe_all(memory, stream(1, 20))
+    with SpatialMemory.open(str(path)) as memory:
+        digest = memory.snapshot_hash()
+        memory._database.connection.execute('VACUUM')  # all pages are in the log now
+        for end in ('', '-wal'):
+            Path(f'{killed}{end}').write_bytes(Path(f'{path}{end}').read_bytes())
+    with killed.open('r+b') as file:
+        size = killed.stat().st_size
+        file.seek(4096)
+        file.write(b'\xff' * (size - 4096))
+    with SpatialMemory.open(str(killed)) as memory:
+        assert memory.snapshot_hash() == digest
+        assert memory.check() == []
