@@ -109,16 +109,21 @@ def put_mark(connection: apsw.Connection, observation_id: int) -> None:
     connection.execute(_PUT_MARK, (str(observation_id),))
 
 
+def mark_of(database: Database) -> int:
+    """Last observation that all rows are said to have in them; 0: nothing is said."""
+    found = database.rows("SELECT value FROM meta WHERE key = 'features_to'")
+    return int(found[0][0]) if found else 0
+
+
 def recovered(database: Database) -> Iterator[tuple[int, int, int, Features]]:
     """The features that are newer than their rows.
 
     Yields:
         Id of the object, number of the feature space, last observation, (D,) unit vector.
     """
-    mark = database.rows("SELECT value FROM meta WHERE key = 'features_to'")
     settings: dict[str, dict[str, Any]] = {}
     since: dict[int, list[Any]] = {}
-    for number, *row in database.rows(_SINCE, (int(mark[0][0]) if mark else 0,)):
+    for number, *row in database.rows(_SINCE, (mark_of(database),)):
         since.setdefault(number, []).append(row)
     if since:
         rows = database.rows('SELECT hash, settings FROM config')

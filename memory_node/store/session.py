@@ -87,6 +87,7 @@ class Session:
     def _load(self, space: FeatureSpace | None) -> None:
         database, config = self.database, self.config
         self._behind = features.Behind()
+        self._mark = self._next_mark = features.mark_of(database)
         self.space = space or self._choose_space(config.feature_space)
         numbers = audit.last_numbers(database)
         self.seq, object_id, self.observation_id, self.newest_ns = numbers
@@ -163,9 +164,10 @@ class Session:
             due, last = sorted(plan.featured), last + len(plan.evidence)
         else:
             due = self._behind.overdue(last)
-        if due:
-            mark = self._behind.mark(due, last)
-            features.write(connection, self.engine.world, space, due, last, mark)
+        self._next_mark = self._mark
+        if due or last - self._mark >= features.LONGEST:
+            self._next_mark = self._behind.mark(due, last)
+            features.write(connection, self.engine.world, space, due, last, self._next_mark)
         return due
 
     def settle(self, connection: apsw.Connection, applied: Plan | None = None) -> None:
@@ -183,10 +185,11 @@ class Session:
     def settled(self) -> None:
         """The transaction of `settle` was committed."""
         self._behind = features.Behind()
+        self._mark = self._next_mark = self.observation_id
 
     def finish(self) -> None:
-        """Write all features that wait, if the file may be written."""
-        if len(self._behind) and not self.database.readonly:
+        """Write all features that wait, and that none does, if the file may be written."""
+        if self._mark < self.observation_id and not self.database.readonly:
             with self.database.transaction() as connection:
                 self.settle(connection)
             self.settled()
@@ -215,6 +218,7 @@ class Session:
             self.settled()
         if not self.space.id and plan.kept.any():
             self.space = self._choose_space(self.space.name)
+        self._mark = self._next_mark
         self._behind.written(self._due)
         if self.config.profile != CHRONOTOPE and not settled:
             self._behind.note(plan.featured, self.observation_id + 1)

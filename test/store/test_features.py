@@ -358,6 +358,22 @@ def test_a_view_writes_what_waited_too_long(
             assert killed.check() == []
 
 
+@pytest.mark.parametrize('profile', ['default', 'chronotope'])
+def test_what_is_read_again_stays_bounded_where_nothing_waits(
+    path: str, monkeypatch: pytest.MonkeyPatch, profile: str
+) -> None:
+    """Detections without features, and a world that is known, move no feature for hours."""
+    monkeypatch.setattr(features, 'LONGEST', 4)
+    plain = [view(1000 + k, seen('mug', (0.0, 0.0, 1.0), feature=[1.0, 0.0])) for k in range(12)]
+    with SpatialMemory.open(path, Config(profile=profile, feature_keep_first=1)) as memory:
+        for number, given in enumerate(plain, 1):
+            memory.observe(given)
+            assert number - features.mark_of(memory._database) <= 4 + 2  # and the views about it
+    with SpatialMemory.open(path, readonly=True) as memory:
+        assert features.mark_of(memory._database) == 12
+        assert memory.check() == []
+
+
 def test_a_stored_feature_of_another_length_is_damage(path: str, tmp_path: Path) -> None:
     with SpatialMemory.open(path) as memory:
         memory.observe(things(A, 1000))
