@@ -140,14 +140,13 @@ class Correcting(Reconciling):
             reason, actor, recorded_ns: as for `correct_label`, also for what is raised.
         """
 
-        def prepare(asked: Asked) -> Edit:
-            self._live_row(object_id)
+        def prepare(number: int, asked: Asked) -> Edit:
             said = _said('absent', {}) | {'state': State.ABSENT.value, 'odds': LEAST_ODDS}
-            if Aspect.PRESENCE in self._session.engine.world.pins.get(int(object_id), ()):
+            if Aspect.PRESENCE in self._session.engine.world.pins.get(number, ()):
                 said['unpin'] = [Aspect.PRESENCE.value]
-            return corrections.correct(self._session, int(object_id), said, asked)
+            return corrections.correct(self._session, number, said, asked)
 
-        return self._edit(actor, reason, recorded_ns, prepare)
+        return self._edit_live(object_id, actor, reason, recorded_ns, prepare)
 
     def state_object(
         self,
@@ -215,12 +214,11 @@ class Correcting(Reconciling):
         """
         wanted = _aspects(aspects, PINNABLE)
 
-        def prepare(asked: Asked) -> Edit:
-            self._live_row(object_id)
-            said = corrections.pinning(self._session, int(object_id), wanted)
-            return corrections.correct(self._session, int(object_id), said, asked)
+        def prepare(number: int, asked: Asked) -> Edit:
+            said = corrections.pinning(self._session, number, wanted)
+            return corrections.correct(self._session, number, said, asked)
 
-        return self._edit(actor, reason, recorded_ns, prepare)
+        return self._edit_live(object_id, actor, reason, recorded_ns, prepare)
 
     def unpin(
         self,
@@ -242,12 +240,11 @@ class Correcting(Reconciling):
         """
         wanted = _aspects(aspects, tuple(Aspect))
 
-        def prepare(asked: Asked) -> Edit:
-            self._live_row(object_id)
-            said = corrections.unpinning(self._session, int(object_id), wanted)
-            return corrections.correct(self._session, int(object_id), said, asked)
+        def prepare(number: int, asked: Asked) -> Edit:
+            said = corrections.unpinning(self._session, number, wanted)
+            return corrections.correct(self._session, number, said, asked)
 
-        return self._edit(actor, reason, recorded_ns, prepare)
+        return self._edit_live(object_id, actor, reason, recorded_ns, prepare)
 
     def undo(
         self, seq: int, reason: str = '', actor: str = CALLER, recorded_ns: int | None = None
@@ -294,12 +291,11 @@ class Correcting(Reconciling):
         recorded_ns: int | None,
         more: dict[str, Any] | None = None,
     ) -> Commit:
-        def prepare(asked: Asked) -> Edit:
-            self._live_row(object_id)
-            said = _said(word, values) | (more or {})
-            return corrections.correct(self._session, int(object_id), said, asked)
-
-        return self._edit(actor, reason, recorded_ns, prepare)
+        said = _said(word, values) | (more or {})
+        return self._edit_live(
+            object_id, actor, reason, recorded_ns,
+            lambda number, asked: corrections.correct(self._session, number, said, asked),
+        )  # fmt: skip
 
     def _newest_map(self) -> str:
         shift = self._session.engine.shift

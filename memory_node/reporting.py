@@ -49,12 +49,10 @@ class Reporting(Correcting):
             ObjectEndedError: it was forgotten, or merged: says into which.
             StoreError: nothing was written.
         """
-
-        def prepare(asked: Asked) -> Edit:
-            self._live_row(object_id)
-            return acts.picked(self._session, int(object_id), asked)
-
-        return self._edit(actor, reason, recorded_ns, prepare, _time(stamp_ns))
+        return self._edit_live(
+            object_id, actor, reason, recorded_ns,
+            lambda number, asked: acts.picked(self._session, number, asked), _time(stamp_ns),
+        )  # fmt: skip
 
     def placed(
         self,
@@ -83,12 +81,11 @@ class Reporting(Correcting):
         if orientation_xyzw is not None:
             turn = checks.turn('orientation_xyzw', orientation_xyzw)
 
-        def prepare(asked: Asked) -> Edit:
-            self._live_row(object_id)
+        def prepare(number: int, asked: Asked) -> Edit:
             where = self._newest_map() if map_id is None else checks.text('map_id', map_id)
-            return acts.placed(self._session, int(object_id), [*center, *turn], where, asked)
+            return acts.placed(self._session, number, [*center, *turn], where, asked)
 
-        return self._edit(actor, reason, recorded_ns, prepare, _time(stamp_ns))
+        return self._edit_live(object_id, actor, reason, recorded_ns, prepare, _time(stamp_ns))
 
     def put_inside(
         self,
@@ -145,12 +142,11 @@ class Reporting(Correcting):
         Returns:
             One change, EVENT.
         """
-
-        def prepare(asked: Asked) -> Edit:
-            self._live_row(object_id)
-            return acts.opened(self._session, int(object_id), bool(is_open), asked)
-
-        return self._edit(actor, reason, recorded_ns, prepare, _time(stamp_ns))
+        return self._edit_live(
+            object_id, actor, reason, recorded_ns,
+            lambda number, asked: acts.opened(self._session, number, bool(is_open), asked),
+            _time(stamp_ns),
+        )  # fmt: skip
 
     def not_found(
         self,
@@ -172,12 +168,11 @@ class Reporting(Correcting):
         Returns:
             One change: DOUBTFUL, ABSENT, UPDATED, or EVENT where it says nothing new.
         """
-
-        def prepare(asked: Asked) -> Edit:
-            self._live_row(object_id)
-            return acts.not_found(self._session, int(object_id), asked, self.config)
-
-        return self._edit(actor, reason, recorded_ns, prepare, _time(stamp_ns))
+        return self._edit_live(
+            object_id, actor, reason, recorded_ns,
+            lambda number, asked: acts.not_found(self._session, number, asked, self.config),
+            _time(stamp_ns),
+        )  # fmt: skip
 
 
 def _time(stamp_ns: int | None) -> int | None:

@@ -197,12 +197,10 @@ class Telling(OpenStore):
         """
         checks.word('key', key)
         checks.plain('value', value)
-
-        def prepare(asked: Asked) -> Edit:
-            self._live_row(object_id)
-            return edits.set_property(self._session, object_id, key, value, asked)
-
-        return self._edit(actor, reason, recorded_ns, prepare)
+        return self._edit_live(
+            object_id, actor, reason, recorded_ns,
+            lambda number, asked: edits.set_property(self._session, number, key, value, asked),
+        )  # fmt: skip
 
     def state_relation(
         self,
@@ -284,6 +282,23 @@ class Telling(OpenStore):
     ) -> Commit:
         """Make one edit, in one transaction."""
         return self._edits(actor, reason, recorded_ns, lambda asked: [prepare(asked)], stamp_ns)
+
+    def _edit_live(
+        self,
+        object_id: int,
+        actor: str,
+        reason: str,
+        recorded_ns: int | None,
+        prepare: Callable[[int, Asked], Edit],
+        stamp_ns: int | None = None,
+    ) -> Commit:
+        """Make one edit of a live object, which is told its id, in one transaction."""
+
+        def live(asked: Asked) -> Edit:
+            self._live_row(object_id)
+            return prepare(int(object_id), asked)
+
+        return self._edit(actor, reason, recorded_ns, live, stamp_ns)
 
     def _edits(
         self,

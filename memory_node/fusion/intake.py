@@ -18,6 +18,7 @@ from memory_node.config import Config
 from memory_node.fusion import blending
 from memory_node.fusion.depth import depth_problem
 from memory_node.fusion.features import unit_rows
+from memory_node.fusion.looks import variance_of
 from memory_node.fusion.world import Features
 from memory_node.model import UNKNOWN_LABEL, Detection, FieldOfView, Floats, View
 from memory_node.scene.boxes import Bools, largest
@@ -102,7 +103,7 @@ class Evidence:
         """The same with the position noise of the sensor itself added; (6, 6), None: unknown."""
         if localization_cov is None:
             return self
-        variance = float(np.asarray(localization_cov, dtype=np.float64).diagonal()[:3].max())
+        variance = variance_of(localization_cov)
         if not variance > 0:
             return self
         return self._with_variance(variance)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,12 @@ class Look:
     position: Floats
     axis: Floats
     map_number: int
+
+
+def variance_of(localization_cov: Any) -> float:
+    """Largest variance of the robot's position in a (6, 6) covariance, square metres."""
+    matrix = np.asarray(localization_cov, dtype=np.float64).reshape(6, 6)
+    return float(matrix.diagonal()[:3].max())
 
 
 def look_of(seq: int, stamp_ns: int, pose: Pose | None, map_number: int) -> Look:

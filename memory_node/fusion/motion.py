@@ -26,7 +26,7 @@ from memory_node.fusion.arbiter import LABEL, TIE, Judgement
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.identity import Belief, merged
 from memory_node.fusion.intake import Evidence
-from memory_node.fusion.looks import Look
+from memory_node.fusion.looks import Look, variance_of
 from memory_node.fusion.presence import BIRTH_ODDS
 from memory_node.fusion.update import CONFIRMED, TENTATIVE, ChangeDraft, Update
 from memory_node.fusion.world import LOST, Records, Rows, World
@@ -68,8 +68,7 @@ def sigma_of(cov: Floats, noise_m: float, localization_cov: Any) -> Floats:
     """
     variance = np.where(np.isnan(cov[:, 0]), noise_m**2, boxes.largest(cov[:, ::4]))
     if localization_cov is not None:
-        robot = np.asarray(localization_cov, dtype=np.float64).reshape(6, 6).diagonal()[:3]
-        variance = variance + max(0.0, float(robot.max()))
+        variance = variance + max(0.0, variance_of(localization_cov))
     return np.sqrt(variance)
 
 
@@ -98,9 +97,7 @@ def noted_shifts(
         before, place, judgement.terms[:, LABEL], evidence.score, c.create_score, look.stamp_ns,
         speaks.view(np.uint8),
     )  # fmt: skip
-    if world.pins:  # where a person put it, it stays
-        ids = before['id'].tolist()
-        speaks &= np.array([Aspect.POSE not in world.pins.get(i, ()) for i in ids], dtype=bool)
+    speaks &= ~world.pinned(before['id'], Aspect.POSE)  # where a person put it, it stays
     found = standing.follow(
         old, before, place, evidence.center, sigma, speaks.view(np.uint8), look.stamp_ns,
         (SHIFT_SIGMAS, SPEED_MPS, c.moved_distance_m, VISIT_GAP_S, REST_S),

@@ -155,20 +155,12 @@ def missing(sights: Sights, look: Look, world: World, c: Config) -> Missing:
     doubt = np.maximum(before['doubt'] * sights.likelihood, LEAST_DOUBT)
     after['doubt'] = np.where(tells, doubt, before['doubt'])
     _count_looks(after, look, tells)
-    stated = _stated(before, world)
+    stated = world.pinned(before['id'], Aspect.PRESENCE)  # no look changes their state (CH-V5)
     changes = _judge(before, after, tells, sights.kind, stated, c)
     update = _as_update(after, sights, changes, world)
     if stated.any():
         update = dataclasses.replace(update, pins=_contradicted(after, tells & stated, world))
     return Missing(update, sights)
-
-
-def _stated(records: Records, world: World) -> Bools:
-    """Of which objects a person said that they are there: no look changes their state (CH-V5)."""
-    if not world.pins:
-        return np.zeros(len(records), bool)
-    pins = (world.pins.get(number, ()) for number in records['id'].tolist())
-    return np.array([Aspect.PRESENCE in held for held in pins], dtype=bool)
 
 
 def _contradicted(after: Records, missed: Bools, world: World) -> dict[int, Pins]:

@@ -19,6 +19,7 @@ import numpy as np
 from memory_node.config import Config
 from memory_node.fusion import looking
 from memory_node.fusion.candidates import CandidateIndex
+from memory_node.fusion.looks import variance_of
 from memory_node.fusion.world import CHECKS, Rows, World
 from memory_node.model import FieldOfView, Floats, Pose, View
 from memory_node.scene import boxes
@@ -99,7 +100,7 @@ def _taken(rows: Rows, boxes_shown: tuple[Floats, Floats], world: World) -> Bool
     center, half = boxes_shown
     if not len(center) or not len(rows):
         return np.zeros(len(rows), bool)
-    held = world.records[rows]
+    held = world.take(rows)
     near = np.repeat(held['hull_center'], len(center), axis=0)
     size = np.repeat(held['half'], len(center), axis=0)
     shared = boxes.iou(np.tile(center, (len(rows), 1)), np.tile(half, (len(rows), 1)), near, size)
@@ -131,8 +132,7 @@ def rates_of(sensor: str, c: Config) -> tuple[float, float]:
 def _badly_localised(view: View, c: Config) -> bool:
     if view.localization_cov is None:
         return False
-    variance = float(np.asarray(view.localization_cov, dtype=np.float64).diagonal()[:3].max())
-    return variance > c.localization_limit_m**2
+    return variance_of(view.localization_cov) > c.localization_limit_m**2
 
 
 def _before(

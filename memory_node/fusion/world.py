@@ -328,6 +328,13 @@ class World:
             elif row in self.lost.get(label, ()):
                 self.lost[label].discard(row)
 
+    def pinned(self, object_ids: Rows, aspect: Aspect) -> Bools:
+        """Of which objects this aspect is a person's word, (N,)."""
+        if not self.pins:
+            return np.zeros(len(object_ids), bool)
+        held = (self.pins.get(number, NO_PINS) for number in object_ids.tolist())
+        return np.array([aspect in pins for pins in held], dtype=bool)
+
     def end(self, row: int) -> None:
         """Take an object out of the working set."""
         self.lost.get(int(self.records['label'][row]), set()).discard(row)

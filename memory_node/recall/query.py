@@ -143,9 +143,7 @@ def presence_of(world: World, rows: Rows, at_ns: int) -> Floats:
     half_life_s = world.columns.half_life_s(r['label'][rows], world.labels.names)
     age_s = (at_ns - r['odds_ns'][rows]) / 1e9
     presence = decay.probability(decay.aged(r['odds'][rows], age_s, half_life_s))
-    if world.pins:
-        ids = r['id'][rows].tolist()
-        presence[[Aspect.PRESENCE in world.pins.get(number, ()) for number in ids]] = 1.0
+    presence[world.pinned(r['id'][rows], Aspect.PRESENCE)] = 1.0
     return presence
 
 
