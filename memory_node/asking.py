@@ -74,11 +74,16 @@ class Asking(OpenStore):
 
         Args:
             after_id: only objects with a larger id.
-            limit: at most so many, 1 or more.
+            limit: at most so many, 0 or more.
             states: only objects in these states; empty: whatever their state.
             ids: only these objects, those of them that are live; None: all.
             relations: for `Page.relations`: also read what was stated.
+
+        Raises:
+            InvalidValueError: limit is negative.
         """
+        if limit < 0:
+            raise InvalidValueError(f'limit: got {limit}, expected 0 or more')
         with self._opened() as session:
             world = session.engine.world
             if ids is not None:

@@ -140,7 +140,7 @@ def rows_of(
         if total < limit:
             found.append(block)
         total += len(block)
-    return (np.concatenate(found)[:limit] if found else rows), total
+    return (np.concatenate(found)[:limit] if found else rows[:0]), total
 
 
 def named(world: World, text: str) -> list[int]:

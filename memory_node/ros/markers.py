@@ -247,17 +247,19 @@ class Markers(Board):
             return page.stamp_ns
         page = memory.page(ids=ids, limit=len(ids), states=THERE)
         here = {o.id: o for o in gently(page)}
-        left = False
-        for number in ids:
-            obj = here.get(number)
-            if obj is None:
-                left |= self._objects.pop(number, None) is not None
-            elif number in self._objects or len(self._objects) < limit:
-                self._objects[number] = obj
-        if left and memory.object_count > len(self._objects):  # others take their place
-            last, free = max(self._objects, default=0), limit - len(self._objects)
-            self._objects |= {o.id: o for o in gently(memory.page(last, free, THERE))}
-            ids.update(self._objects)
+        left = (ids & self._objects.keys()) - here.keys()
+        for number in left:
+            del self._objects[number]
+        self._objects |= {n: o for n, o in here.items() if n in self._objects}
+        # Where there was no room for all, what is not shown may be any object, not a changed one.
+        crowded = left and memory.object_count > len(self._objects)
+        others = gently(memory.page(limit=limit, states=THERE)) if crowded else here.values()
+        for obj in others:
+            if len(self._objects) >= limit:
+                break
+            if obj.id not in self._objects:
+                self._objects[obj.id] = obj
+                ids.add(obj.id)
         return page.stamp_ns
 
     def _paint(self, before: Picture, ids: set[int] | None) -> Picture:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from memory_node import Detection, SpatialMemory, View
+from memory_node.errors import InvalidValueError
 from memory_node.model import State
 
 NS = 10**9
@@ -66,6 +69,10 @@ def test_a_page_of_certain_objects_and_of_certain_states() -> None:
         assert 3 < len(confirmed) < 50
         assert (page.ids, page.total, page.truncated) == (confirmed[:3], len(confirmed), True)
         assert memory.page(after_id=2**64 - 1).ids == []
+        for states in [], [State.CONFIRMED]:
+            assert memory.page(limit=0, states=states).ids == [], 'none is not all'
+        with pytest.raises(InvalidValueError, match='limit: got -1'):
+            memory.page(limit=-1)
         assert memory.page(states=[State.FORGOTTEN]).total == 0
 
 

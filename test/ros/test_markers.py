@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from viewer import Viewer, require_valid
 from visualization_msgs.msg import Marker, MarkerArray
 
+from memory_node import Detection, SpatialMemory, View
+from memory_node.config import NodeConfig
 from memory_node.model import IDENTITY, MemoryObject, Relation, State
 from memory_node.ros import markers as m
 
@@ -168,3 +170,42 @@ def test_a_deletion_is_a_message_a_viewer_takes():
         assert message.pose.orientation.w == 1.0
     with pytest.raises(AssertionError):
         require_valid(Marker(type=Marker.CUBE))
+
+
+class Publisher:
+    """Node and publisher at once, for a board that is asked for its messages by hand."""
+
+    def create_lifecycle_publisher(self, *_, event_callbacks):
+        return self
+
+
+@given(
+    limit=st.integers(1, 4),
+    batches=st.lists(
+        st.tuples(st.sets(st.integers(1, 6), max_size=3), st.sets(st.integers(1, 6), max_size=4)),
+        min_size=1, max_size=5,
+    ),
+)  # fmt: skip
+def test_a_full_picture_stays_full_and_no_fuller_whatever_changes_together(limit, batches):
+    viewer = Viewer()
+    settings = NodeConfig(marker_max_objects=limit)
+    board = m.Markers(Publisher(), lambda: settings, print)
+    with SpatialMemory.open(':memory:') as memory:
+        seen = tuple(Detection('cup', 0.9, (float(k), 0.0, 0.0)) for k in range(6))
+        memory.observe(View(1, detections=seen))
+        left = set(range(1, 7))
+
+        def show(ids):
+            for message in board._messages(memory, ids):
+                viewer.take(message)
+            numbers = {int(text.split('#')[1]) for text in viewer.labels()}
+            assert numbers <= left
+            assert len(numbers) == min(limit, len(left))
+
+        show(None)
+        for gone, changed in batches:
+            for number in gone & left:
+                memory.forget(number)
+            left -= gone
+            if gone | changed:
+                show(gone | changed)
