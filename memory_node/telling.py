@@ -89,7 +89,7 @@ class Telling(OpenStore):
         if not applied:
             session.engine.apply(plan, view.sensor)
             changes += edits.apply_all(restored)
-        session.done(plan, session.seq + 1 + len(changes), settled=bool(found))
+        session.done(plan, session.seq + 1 + len(changes), [c.object_id for c in found])
         self.refusals.update(plan.refused.values())
         verdicts = relocated(verdicts_of(len(view.detections), plan), found)
         return Commit(verdicts, tuple(changes), plan.look.seq, session.seq)

@@ -16,8 +16,7 @@ def depth_problem(depth: DepthImage, fov: FieldOfView | None) -> str:
     """Return why a depth image says nothing (see intake.VIEW_FAULTS); empty: it may."""
     try:
         shown = np.asarray(depth.depth_m)
-        numbers = [depth.fx, depth.fy, depth.cx, depth.cy]
-        fits = bool(np.isfinite(np.array(numbers, dtype=np.float64)).all())
+        fits = all(map(math.isfinite, (depth.fx, depth.fy, depth.cx, depth.cy)))
     except (TypeError, ValueError, AttributeError):
         return 'bad_depth'
     if shown.ndim != 2 or not shown.size or shown.dtype.kind not in 'fiu' or not fits:

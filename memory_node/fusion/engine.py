@@ -23,7 +23,7 @@ from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look, look_of
 from memory_node.fusion.motion import noted_shifts, sigma_of
 from memory_node.fusion.noise import believed, learned
-from memory_node.fusion.presence import PRESENCE_KINDS, keep_apart, missing, supported
+from memory_node.fusion.presence import PRESENCE_KINDS, Missing, keep_apart, missing, supported
 from memory_node.fusion.rejections import Rejection, Rejections
 from memory_node.fusion.shift import Shift, located_in, no_shift
 from memory_node.fusion.tombstones import Tombstone, Tombstones
@@ -154,20 +154,19 @@ class Engine:
             sigma_of(evidence.cov, noise_m or config.position_sigma_m, view.localization_cov),
             look, self.world, config,
         )  # fmt: skip
-        updates, sights = [update], NO_SIGHTS
+        updates, missed = [update], Missing()
         if config.presence and view.field_of_view is not None:
             found = sights_of(
                 view, located.shift.vector, update.rows, (evidence.center, evidence.half),
                 self.world, self.index, map_number, config,
             )  # fmt: skip
             missed = missing(found, look, self.world, config)
-            sights = missed.sights
             if missed.update is not None:
                 updates.append(missed.update)
         intake = Intake(evidence, intake.refused)
         return self._plan(
             intake, label, judgement, stones, updates, look, config, located.shift, noise_m,
-            sights=sights,
+            sights=missed.sights,
         )  # fmt: skip
 
     def apply(self, plan: Plan, sensor: str = '') -> None:
@@ -179,6 +178,8 @@ class Engine:
             if stone is not None:
                 self.tombstones.put(stone)
         self.rejections.apply(plan.rejections)
+        glances = plan.sights.glances
+        self.world.note_checks(glances.rows, glances.kind, plan.look.stamp_ns)
         if not plan.applied:
             for update in plan.updates:
                 self.apply_update(update)

@@ -201,8 +201,8 @@ def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) ->
             continue
         last_ns = int(r['last_seen_ns'][old].min())
         young = world.rows_of_label(label, last_ns) if label in newly else np.sort(seen)
-        young = young[(r['label'][young] == label) & ~np.isin(r['state'][young], LOST)]
-        young = young[r['first_seen_ns'][young] > last_ns]
+        young = young[(r['label'][young] == label) & (r['first_seen_ns'][young] > last_ns)]
+        young = young[~np.isin(r['state'][young], LOST)] if len(young) else young
         if not len(young):
             continue
         old = old[r['last_seen_ns'][old] < r['first_seen_ns'][young].max()]
@@ -248,9 +248,10 @@ def _matched(
         return []
     chance = _chances(world, old, young, now_ns, c, settled, false)
     least = c.same_probability if settled else 0.5
-    gain = np.where(chance >= least, chance * _likeness_of_size(world, old, young), 0.0)
-    if not gain.any():
+    likely = chance >= least
+    if not likely.any():
         return []
+    gain = np.where(likely, chance * _likeness_of_size(world, old, young), 0.0)
     ids = world.records['id']
     order = np.argsort(np.argsort(ids[young]))[None] + np.argsort(np.argsort(ids[old]))[:, None]
     a, b = linear_sum_assignment(gain - order * (TIE / gain.size), maximize=True)
@@ -264,16 +265,20 @@ def _chances(
     world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool, false: float
 ) -> Floats:
     """(O, Y) how likely each young object is the old one; 0 where it cannot be."""
-    r = world.records
-    a, b = r[old], r[young]
+    a, b = world.take(old), world.take(young)
+    nothing = np.zeros((len(old), len(young)))
     possible = b['first_seen_ns'][None] > a['last_seen_ns'][:, None]
     possible &= a['map'][:, None] == b['map'][None]
+    if not possible.any():
+        return nothing
+    alike = _likeness(world, old, young)
+    possible &= ~(alike < c.same_cosine)
+    if not possible.any():
+        return nothing
     size_a, size_b = (np.sqrt(boxes.tree_sum(s['size'] ** 2)) for s in (a, b))
     known = (size_a[:, None] > 0) & (size_b[None] > 0)
     ratio = np.where(known, size_a[:, None] / np.where(size_b > 0, size_b, 1.0)[None], 1.0)
     possible &= (ratio.round(DIGITS) <= SIZE_RATIO) & ((1.0 / ratio).round(DIGITS) <= SIZE_RATIO)
-    alike = _likeness(world, old, young)
-    possible &= ~(alike < c.same_cosine)
     if settled:
         possible &= (b['observations'] >= SIGHTINGS)[None] | (alike >= c.same_cosine)
     gone = _gone(world, a, now_ns)

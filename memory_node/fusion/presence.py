@@ -67,10 +67,15 @@ def supported(
 
 @dataclass(frozen=True)
 class Missing:
-    """What the looks of a view do to what it does not show: an update, and the looks that count."""
+    """What the looks of a view do to what it does not show.
 
-    update: Update | None
-    sights: Sights
+    Attributes:
+        update: of the objects that a look says something about; None: there is none.
+        sights: the looks that count, and of those without evidence the ones that are noted.
+    """
+
+    update: Update | None = None
+    sights: Sights = NO_SIGHTS
 
 
 def _noted_hits(
@@ -128,39 +133,50 @@ def missing(sights: Sights, look: Look, world: World, c: Config) -> Missing:
         world: as before it. c: settings.
     """
     if not len(sights.rows):
-        return Missing(None, NO_SIGHTS)
+        return Missing()
+    tells, noted = _that_count(sights, look, world, c)
+    update = _missed(sights.only(np.flatnonzero(tells)), look, world, c) if tells.any() else None
+    return Missing(update, sights.only(np.flatnonzero(tells | noted)))
+
+
+def _that_count(sights: Sights, look: Look, world: World, c: Config) -> tuple[Bools, Bools]:
+    """Which looks say something about presence, and which others are noted."""
+    rows, held = sights.rows, world.records
+    checked_ns = held['checked_ns'][rows]
+    newest = np.maximum(held['odds_ns'][rows], held['last_seen_ns'][rows])
+    current = look.stamp_ns >= np.maximum(newest, checked_ns)
+    current &= (held['state'][rows] != HELD) & ~shut_in(rows, world)
+    evidence = sights.kind <= EVIDENCE
+    tells = evidence & current
+    places = np.flatnonzero(tells)
+    if len(places):
+        some = rows[places]
+        tells[places] = independent(
+            held['look_ns'][some], held['look_position'][some], held['look_axis'][some], look, c
+        )
+    age_ns = look.stamp_ns - checked_ns
+    again = (sights.kind != held['check'][rows]) | (age_ns > NOTED_AGAIN_S * 1e9)
+    return tells, ~evidence & current & again & (age_ns > c.look_gap_s * 1e9)
+
+
+def _missed(sights: Sights, look: Look, world: World, c: Config) -> Update:
+    """What misses do to their objects."""
     before = world.take(sights.rows)
-    newest = np.maximum(before['odds_ns'], before['last_seen_ns'])
-    current = look.stamp_ns >= np.maximum(newest, before['checked_ns'])
-    current &= (before['state'] != HELD) & ~shut_in(sights.rows, world)
-    tells = (sights.kind <= EVIDENCE) & current
-    counts = independent(before['look_ns'], before['look_position'], before['look_axis'], look, c)
-    tells &= counts
-    age_ns = look.stamp_ns - before['checked_ns']
-    again = (sights.kind != before['check']) | (age_ns > NOTED_AGAIN_S * 1e9)
-    note = (sights.kind > EVIDENCE) & current & again & (age_ns > c.look_gap_s * 1e9)
-    kept = np.flatnonzero(tells | note)
-    if not len(kept):
-        return Missing(None, NO_SIGHTS)
-    sights = Sights(sights.rows[kept], sights.kind[kept], sights.likelihood[kept])
-    before, tells = before[kept], tells[kept]
     after = before.copy()
     after['checked_ns'], after['check'] = look.stamp_ns, sights.kind
     half_life_s = world.columns.half_life_s(before['label'], world.labels.names)
     odds = _aged(before, look, half_life_s) * sights.likelihood
-    odds = np.clip(odds, LEAST_ODDS, MOST_ODDS).round(DIGITS)
-    after['odds'] = np.where(tells, odds, before['odds'])
-    after['odds_ns'] = np.where(tells, look.stamp_ns, before['odds_ns'])
-    after['misses'] += tells
-    doubt = np.maximum(before['doubt'] * sights.likelihood, LEAST_DOUBT)
-    after['doubt'] = np.where(tells, doubt, before['doubt'])
-    _count_looks(after, look, tells)
+    after['odds'] = np.clip(odds, LEAST_ODDS, MOST_ODDS).round(DIGITS)
+    after['odds_ns'] = look.stamp_ns
+    after['misses'] += 1
+    after['doubt'] = np.maximum(before['doubt'] * sights.likelihood, LEAST_DOUBT)
+    _count_looks(after, look)
     stated = world.pinned(before['id'], Aspect.PRESENCE)  # no look changes their state (CH-V5)
-    changes = _judge(before, after, tells, sights.kind, stated, c)
+    changes = _judge(before, after, sights.kind, stated, c)
     update = _as_update(after, sights, changes, world)
     if stated.any():
-        update = dataclasses.replace(update, pins=_contradicted(after, tells & stated, world))
-    return Missing(update, sights)
+        update = dataclasses.replace(update, pins=_contradicted(after, stated, world))
+    return update
 
 
 def _contradicted(after: Records, missed: Bools, world: World) -> dict[int, Pins]:
@@ -181,23 +197,21 @@ def _aged(before: Records, look: Look, half_life_s: Floats) -> Floats:
     return decay.aged(before['odds'], age_s, half_life_s)
 
 
-def _count_looks(after: Records, look: Look, tells: Bools) -> None:
+def _count_looks(after: Records, look: Look) -> None:
     """A miss that counts is an independent look, as a hit is."""
-    after['look_seq'] = np.where(tells, look.seq, after['look_seq'])
-    after['look_ns'] = np.where(tells, look.stamp_ns, after['look_ns'])
-    after['look_position'] = np.where(tells[:, None], look.position, after['look_position'])
-    after['look_axis'] = np.where(tells[:, None], look.axis, after['look_axis'])
+    after['look_seq'], after['look_ns'] = look.seq, look.stamp_ns
+    after['look_position'], after['look_axis'] = look.position, look.axis
 
 
 def _judge(
-    before: Records, after: Records, tells: Bools, kind: np.ndarray, stated: Bools, c: Config
+    before: Records, after: Records, kind: np.ndarray, stated: Bools, c: Config
 ) -> list[ChangeDraft]:
     """Set the states that misses lead to, and say so, in order of the object ids."""
     presence = decay.probability(after['odds']).round(DIGITS)
     there = (before['state'] == TENTATIVE) | (before['state'] == CONFIRMED)
     there &= ~stated
-    doubtful = tells & there & ((kind == THROUGH) | (presence < 0.5))
-    absent = tells & (before['state'] == DOUBTFUL) & (after['misses'] >= c.absent_misses)
+    doubtful = there & ((kind == THROUGH) | (presence < 0.5))
+    absent = (before['state'] == DOUBTFUL) & (after['misses'] >= c.absent_misses)
     absent &= presence < c.absent_presence
     after['state'] = np.where(doubtful, DOUBTFUL, np.where(absent, ABSENT, before['state']))
     drafts = []

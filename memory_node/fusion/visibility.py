@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -62,6 +63,15 @@ class Sights:
     kind: np.ndarray
     likelihood: Floats
 
+    def only(self, places: Rows) -> Sights:
+        """Some of them."""
+        return Sights(self.rows[places], self.kind[places], self.likelihood[places])
+
+    @cached_property
+    def glances(self) -> Sights:
+        """Those without evidence."""
+        return self.only(np.flatnonzero(self.kind > EVIDENCE))
+
 
 NO_SIGHTS = Sights(np.zeros(0, np.int64), np.zeros(0, np.uint8), np.zeros(0))
 
@@ -84,7 +94,8 @@ def sights_of(
         return NO_SIGHTS
     sensor = np.array(pose.position_m, dtype=np.float64) - shift
     rows = _before(sensor, pose, fov, world, index, map_number)
-    rows = rows[~np.isin(rows, shown)]
+    left_out = set(shown.tolist())
+    rows = np.array([row for row in rows.tolist() if row not in left_out], dtype=np.int64)
     if not len(rows):
         return NO_SIGHTS
     kind = _kinds(view, sensor, rows, world, c)
@@ -111,13 +122,19 @@ def _taken(rows: Rows, boxes_shown: tuple[Floats, Floats], world: World) -> Bool
 
 def likelihoods(kind: np.ndarray, has_depth: bool, sensor: str, c: Config) -> Floats:
     """(S,) how much likelier each kind of look is at what is there than at what is not."""
-    detect, false = rates_of(sensor, c)
-    table = np.ones(len(CHECKS))
-    table[SEEN] = detect / false
-    table[THROUGH] = c.through_if_there / c.through_if_gone
     visible = 1.0 if has_depth else c.visible_share
+    through = c.through_if_there / c.through_if_gone
+    result: Floats = _likelihood_of(*rates_of(sensor, c), visible, through)[kind]
+    return result
+
+
+@lru_cache(maxsize=64)
+def _likelihood_of(detect: float, false: float, visible: float, through: float) -> Floats:
+    """(C,) likelihood of each code of CHECKS."""
+    table = np.ones(len(CHECKS))
+    table[SEEN], table[THROUGH] = detect / false, through
     table[MISSED] = (1.0 - detect * visible) / (1.0 - false * visible)
-    return table.astype(np.float32).astype(np.float64)[kind]  # as it is stored
+    return table.astype(np.float32).astype(np.float64)  # as it is stored
 
 
 def rates_of(sensor: str, c: Config) -> tuple[float, float]:

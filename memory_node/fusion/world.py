@@ -285,6 +285,11 @@ class World:
         for label, first_ns, row in zip(*(column.tolist() for column in columns)):
             bisect.insort(self._by_label.setdefault(label, []), (first_ns, row))
 
+    def note_checks(self, rows: Rows, kind: npt.NDArray[np.uint8], stamp_ns: int) -> None:
+        """A look at this time said so of these rows: codes of CHECKS."""
+        if len(rows):
+            self.records['check'][rows], self.records['checked_ns'][rows] = kind, stamp_ns
+
     @property
     def live_count(self) -> int:
         """Number of live objects."""

@@ -18,7 +18,7 @@ from memory_node.errors import StoreError
 from memory_node.fusion.classes import Classes
 from memory_node.fusion.shift import Shift
 from memory_node.fusion.world import World
-from memory_node.store import features
+from memory_node.store import features, glances
 from memory_node.store.database import Database
 from memory_node.store.log import to_json
 from memory_node.store.redirects import LAST
@@ -31,12 +31,15 @@ SENSES_FROM = 1000
 """So many of the newest views are looked at for what is known of the sensors."""
 
 _FEATURES = 'SELECT object_id, space, feature FROM object_feature ORDER BY object_id, space'
-_HASHED = (
-    'SELECT id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
+_OBJECT_COLUMNS = (
+    'id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
     'hull_x, hull_y, hull_z, '
     'confidence, observations, looks, look_seq, first_seen_ns, last_seen_ns, map_id, version_seq, '
-    'last_checked_ns, last_check, odds, odds_ns, misses '
-    'FROM object ORDER BY id',
+    'last_checked_ns, last_check, odds, odds_ns, misses'
+)
+_OBJECTS = f'SELECT {_OBJECT_COLUMNS} FROM object ORDER BY id'
+_HASHED = (
+    _OBJECTS,
     _FEATURES,
     'SELECT seq, kind, object_id, stamp_ns, actor, reason, after FROM log ORDER BY seq',
     'SELECT object_id, seq, label, x, y, z, map_id, detections, looks, look_seq, score_sum, '
@@ -189,6 +192,8 @@ def snapshot_hash(database: Database) -> str:
         rows: Iterable[Any] = database.rows(question)
         if question == _FEATURES:
             rows = features.all_rows(database)
+        elif question == _OBJECTS:
+            rows = glances.completed(list(rows), _OBJECT_COLUMNS.split(', '), database)
         for row in rows:
             digest.update(json.dumps(_rounded(row), ensure_ascii=False).encode())
     return digest.hexdigest()

@@ -11,9 +11,8 @@ not closed blends what the rows lack: `recovered`. Profile chronotope writes at 
 
 from __future__ import annotations
 
-import itertools
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import apsw
@@ -28,7 +27,7 @@ from memory_node.store.database import Database
 PUT_FEATURE = """
     INSERT INTO object_feature VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (object_id, space) DO UPDATE
-    SET feature = excluded.feature, observation_id = excluded.observation_id
+    SET feature = excluded.feature, observation_id = max(observation_id, excluded.observation_id)
 """
 _PUT_MARK = "INSERT OR REPLACE INTO meta VALUES ('features_to', ?)"
 _SINCE = """
@@ -38,62 +37,19 @@ _SINCE = """
 """
 _HELD = 'SELECT space, feature, observation_id FROM object_feature WHERE object_id = ?'
 
-MOST = 20_000
-"""Objects whose feature may wait to be written."""
 LONGEST = 50_000
 """Observations for which one may wait: so many are read again at most after a crash."""
-AT_ONCE = 64
-"""Features that a view writes for those that waited too long."""
-
-
-class Behind:
-    """The objects whose row is older than their feature in memory, longest waiting first."""
-
-    def __init__(self) -> None:
-        self._since: dict[int, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._since)
-
-    def note(self, object_ids: Iterable[int], observation_id: int) -> None:
-        """Their features changed, by observations from this one on."""
-        for number in object_ids:
-            self._since.setdefault(number, observation_id)
-
-    def overdue(self, observation_id: int) -> list[int]:
-        """Those that should be written with a view before which this was the last observation."""
-        surplus = len(self._since) - MOST
-        return [
-            number
-            for k, (number, since) in enumerate(itertools.islice(self._since.items(), AT_ONCE))
-            if k < surplus or since + LONGEST < observation_id
-        ]
-
-    def everything(self) -> list[int]:
-        """All of them."""
-        return list(self._since)
-
-    def written(self, object_ids: Iterable[int]) -> None:
-        """Their rows are as new as can be."""
-        for number in object_ids:
-            self._since.pop(number, None)
-
-    def mark(self, written: Iterable[int], observation_id: int) -> int:
-        """Last observation that all rows will have in them, once some more are written."""
-        left = set(written)
-        waiting = (since for number, since in self._since.items() if number not in left)
-        return next(waiting, observation_id + 1) - 1
 
 
 def write(
     connection: apsw.Connection, world: World, space: int, object_ids: list[int],
-    observation_id: int, mark: int,
+    observation_id: int, mark: int | None = None,
 ) -> None:  # fmt: skip
     """Write the features of live objects as they are in memory, within a transaction.
 
     Args:
         object_ids: of these. observation_id: last one that is in them.
-        mark: as `Behind.mark` gives it.
+        mark: all rows have all observations up to this one; None: as it is.
     """
     rows = world.rows_of(np.array(object_ids, dtype=np.int64))
     units = world.features.take(rows) if len(rows) else ()
@@ -101,7 +57,8 @@ def write(
         PUT_FEATURE,
         [(i, space, unit.tobytes(), observation_id) for i, unit in zip(object_ids, units)],
     )
-    put_mark(connection, mark)
+    if mark is not None:
+        put_mark(connection, mark)
 
 
 def put_mark(connection: apsw.Connection, observation_id: int) -> None:

@@ -84,7 +84,7 @@ def reunite_all(
 ) -> list[Change]:
     """Bring together what was lost and what was found, once a view is applied to the working set.
 
-    If there is any, features that wait are written too: `Session.done` must be told.
+    What waits to be written of them is written too: `Session.done` must be told of them.
 
     Args:
         connection: within the transaction of the view. plan: of it. asked: from which line on.
@@ -94,14 +94,14 @@ def reunite_all(
     if not may_reunite(plan.updates, session.engine.world, c):
         return made
     for found in motion.reunions(session.engine.world, plan.updates, plan.look.stamp_ns, c):
-        if not made:
-            session.settle(connection, plan)
+        session.settle_some(connection, plan, [found.old_id, found.new_id])
         before = belief_of(session.engine.world, live_row(session, found.old_id)).record
         prepared = reunite(session, found, asked)
         edits.write_all(connection, prepared)
         made += edits.apply_all(prepared)
         asked = dataclasses.replace(asked, seq=asked.seq + len(prepared))
         prepared = _carried_along(session, found.old_id, before, asked)
+        session.settle_some(connection, plan, [edit.change.object_id for edit in prepared])
         edits.write_all(connection, prepared)
         made += edits.apply_all(prepared)
         asked = dataclasses.replace(asked, seq=asked.seq + len(prepared))

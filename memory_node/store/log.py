@@ -15,6 +15,7 @@ import numpy as np
 from memory_node.fusion.arbiter import TERMS
 from memory_node.fusion.engine import Plan
 from memory_node.fusion.visibility import SEEN
+from memory_node.fusion.world import World
 from memory_node.model import (
     IDENTITY,
     Change,
@@ -71,8 +72,9 @@ def write_lines(connection: apsw.Connection, changes: Sequence[Change]) -> None:
 
 
 def write_view(
-    connection: apsw.Connection, plan: Plan, view: View, recorded_ns: int, config_hash: str
-) -> None:
+    connection: apsw.Connection, plan: Plan, view: View, recorded_ns: int, config_hash: str,
+    world: World,
+) -> None:  # fmt: skip
     """Write the view with what it says of stored objects, and its log line."""
     seq, stamp_ns = plan.look.seq, plan.look.stamp_ns
     connection.execute(INSERT_LOG, (
@@ -85,12 +87,12 @@ def write_view(
         None if fov is None else _blob(
             [fov.horizontal_rad, fov.vertical_rad, fov.min_range_m, fov.max_range_m]),
         None if view.localization_cov is None else _blob(view.localization_cov),
-        to_json(view.scope), config_hash, looks_of(plan).tobytes() or None,
+        to_json(view.scope), config_hash, looks_of(plan, world).tobytes() or None,
         _blob(plan.shift.vector) if plan.shift.vector.any() else None, plan.noise_m,
     ))  # fmt: skip
 
 
-def looks_of(plan: Plan) -> Any:
+def looks_of(plan: Plan, world: World) -> Any:
     """What a view says of stored objects, (n,) LOOK: which ones it shows, then which it does not.
 
     The likelihood of a hit is the score of its detection, that of a miss is how much likelier it is
@@ -103,7 +105,7 @@ def looks_of(plan: Plan) -> Any:
     looks['kind'][:count] = HIT
     looks['likelihood'][:count] = plan.evidence.score[seen]
     if len(sights.rows):
-        looks['object'][count:] = plan.updates[-1].after['id']
+        looks['object'][count:] = world.records['id'][sights.rows]
         looks['kind'][count:], looks['likelihood'][count:] = sights.kind, sights.likelihood
     return looks
 

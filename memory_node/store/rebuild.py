@@ -39,6 +39,7 @@ from memory_node.store import (
     corrections,
     edits,
     features,
+    glances,
     identity,
     log,
     objects,
@@ -187,7 +188,7 @@ class Replay:
             asked = dataclasses.replace(asked, seq=line.seq + 1 + len(changes))
             found = identity.reunite_all(connection, session, plan, asked, config)
             self._compare(line, [*changes, *found], lines)
-        session.done(plan, line.seq + len(lines), settled=bool(found))
+        session.done(plan, line.seq + len(lines), [c.object_id for c in found])
 
     def _switch(
         self, config: Config, classes: Classes, observations: list[tuple[Any, ...]]
@@ -459,13 +460,20 @@ def _differences(fresh: Database, source: Database) -> list[str]:
     for table in DERIVED:
         order = '1' if table == 'label' else '1, 2, 3'
         question = f'SELECT * FROM {table} ORDER BY {order}'
-        mine, theirs = (
-            features.all_rows(d) if table == 'object_feature' else d.rows(question)
-            for d in (fresh, source)
-        )
+        mine, theirs = (_as_known(table, d.rows(question), d) for d in (fresh, source))
         if mine != theirs:
             found.append(f'{table} is not what the log gives: {_first_difference(mine, theirs)}')
     return found
+
+
+def _as_known(table: str, rows: list[tuple[Any, ...]], database: Database) -> list[Any]:
+    """Rows of a table with what is written behind."""
+    if table == 'object_feature':
+        return features.all_rows(database)
+    if table == 'object':
+        names = [name for (name,) in database.rows("SELECT name FROM pragma_table_info('object')")]
+        return glances.completed(rows, names, database)
+    return rows
 
 
 def rebuild(session: Session) -> None:

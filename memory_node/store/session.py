@@ -17,7 +17,8 @@ from memory_node.fusion.classes import ClassColumns, Classes, load_classes
 from memory_node.fusion.engine import Engine, Plan
 from memory_node.fusion.pins import effective
 from memory_node.model import Change, View
-from memory_node.store import audit, features, kept_out, log, objects, pins, stated
+from memory_node.store import audit, features, glances, kept_out, log, objects, pins, stated
+from memory_node.store.behind import Behind
 from memory_node.store.database import Database
 from memory_node.store.redirects import load_redirects
 
@@ -46,10 +47,11 @@ class Session:
         self.database, self.config = database, config
         self.classes = load_classes(config.labels_file)
         self.notices: list[str] = []
-        self._due: list[int] = []
         self._load_first()
         if not database.readonly:
             features.catch_up(database)
+            if len(self._glanced):
+                self.finish()
         self.store_id = audit.store_id(database, new=str(uuid.uuid4()))
         self.use(config)
 
@@ -86,12 +88,13 @@ class Session:
 
     def _load(self, space: FeatureSpace | None) -> None:
         database, config = self.database, self.config
-        self._behind = features.Behind()
-        self._mark = self._next_mark = features.mark_of(database)
+        self._behind = Behind(features.mark_of(database), features.LONGEST)
+        self._glanced = Behind(glances.mark_of(database), glances.LONGEST)
         self.space = space or self._choose_space(config.feature_space)
         numbers = audit.last_numbers(database)
         self.seq, object_id, self.observation_id, self.newest_ns = numbers
         world = objects.load_world(database, self.space.id, self.space.dimension)
+        self._glanced.note(glances.put_in(world, glances.recovered(database)), self._glanced.mark)
         self._labels_written = len(world.labels)
         self.redirects = load_redirects(database)
         world.pins = pins.load(database, self.redirects, world)
@@ -140,7 +143,10 @@ class Session:
         """
         connection = self.database.connection
         world = self.engine.world
-        log.write_view(connection, plan, view, recorded_ns, self._config_hash)
+        due, mark = self._glanced.plan(self.seq)
+        if due or mark > self._glanced.mark:  # as before the view, which may write some anew
+            glances.write(connection, world, due, mark)
+        log.write_view(connection, plan, view, recorded_ns, self._config_hash, world)
         log.write_lines(connection, changes)
         objects.write_labels(connection, world, self._labels_written)
         space = self._space_for(plan)
@@ -152,44 +158,51 @@ class Session:
         kept_out.write_barred(connection, plan.barred)
         kept_out.write_rejections(connection, plan.rejections, world)
         log.write_observations(connection, self.observation_id + 1, plan, space)
-        self._due = self._write_features(connection, plan, space)
+        self._write_features(connection, plan, space)
 
-    def _write_features(self, connection: apsw.Connection, plan: Plan, space: int) -> list[int]:
-        """Write the features that waited too long; returns whose.
+    def _write_features(self, connection: apsw.Connection, plan: Plan, space: int) -> None:
+        """Write the features that waited too long.
 
         Profile chronotope, which has applied the plan already, writes those of the view at once.
         """
-        last = self.observation_id
+        last, due = self.observation_id, None
         if self.config.profile == CHRONOTOPE:
-            due, last = sorted(plan.featured), last + len(plan.evidence)
-        else:
-            due = self._behind.overdue(last)
-        self._next_mark = self._mark
-        if due or last - self._mark >= features.LONGEST:
-            self._next_mark = self._behind.mark(due, last)
-            features.write(connection, self.engine.world, space, due, last, self._next_mark)
-        return due
+            last, due = last + len(plan.evidence), sorted(plan.featured)
+        due, mark = self._behind.plan(last, due)
+        if due or mark > self._behind.mark:
+            features.write(connection, self.engine.world, space, due, last, mark)
 
-    def settle(self, connection: apsw.Connection, applied: Plan | None = None) -> None:
-        """Write all features that wait, in a transaction that has begun; `settled` follows it.
+    def settle(self, connection: apsw.Connection) -> None:
+        """Write all that waits, in a transaction that has begun; `settled` follows it."""
+        world, last = self.engine.world, self.observation_id
+        features.write(connection, world, self.space.id, self._behind.everything(), last, last)
+        glances.write(connection, world, self._glanced.everything(), self.seq)
+
+    def settle_some(
+        self, connection: apsw.Connection, applied: Plan, object_ids: Sequence[int | None]
+    ) -> None:
+        """Write what waits of some objects; `done` is told of them.
 
         applied: a plan that was written in this transaction and is in memory already.
         """
-        waiting, last = self._behind.everything(), self.observation_id
-        if applied is not None:
-            if not self.space.id and applied.kept.any():
-                self.space = self._choose_space(self.space.name)
-            waiting, last = sorted({*waiting, *applied.featured}), last + len(applied.evidence)
-        features.write(connection, self.engine.world, self.space.id, waiting, last, last)
+        if not self.space.id and applied.kept.any():
+            self.space = self._choose_space(self.space.name)
+        world, last = self.engine.world, self.observation_id + len(applied.evidence)
+        new = set(applied.featured)
+        numbers = [number for number in object_ids if number is not None]
+        waits = [number for number in numbers if number in new or number in self._behind]
+        features.write(connection, world, self.space.id, waits, last)
+        glances.write(connection, world, numbers)
 
     def settled(self) -> None:
         """The transaction of `settle` was committed."""
-        self._behind = features.Behind()
-        self._mark = self._next_mark = self.observation_id
+        self._behind.settled(self.observation_id)
+        self._glanced.settled(self.seq)
 
     def finish(self) -> None:
-        """Write all features that wait, and that none does, if the file may be written."""
-        if self._mark < self.observation_id and not self.database.readonly:
+        """Write all that waits, and that nothing does, if the file may be written."""
+        behind = self._behind.mark < self.observation_id or len(self._glanced) > 0
+        if behind and not self.database.readonly:
             with self.database.transaction() as connection:
                 self.settle(connection)
             self.settled()
@@ -209,22 +222,29 @@ class Session:
             ).get
         )
 
-    def done(self, plan: Plan, seq: int, settled: bool = False) -> None:
+    def done(self, plan: Plan, seq: int, settled: Sequence[int | None] = ()) -> None:
         """The transaction of a plan was committed, up to this log line.
 
-        settled: all features were written with it.
+        settled: of these objects all was written with it.
         """
-        if settled:
-            self.settled()
         if not self.space.id and plan.kept.any():
             self.space = self._choose_space(self.space.name)
-        self._mark = self._next_mark
-        self._behind.written(self._due)
-        if self.config.profile != CHRONOTOPE and not settled:
+        self._behind.done()
+        self._glanced.done()
+        if self.config.profile != CHRONOTOPE:
             self._behind.note(plan.featured, self.observation_id + 1)
+            for update in plan.updates:
+                self._glanced.written(update.after['id'].tolist())
+            self._glanced.note(self._glanced_by(plan), plan.look.seq)
         self.observation_id += len(plan.evidence)
         self.newest_ns = max(self.newest_ns, plan.look.stamp_ns)
+        self._behind.written(settled)
+        self._glanced.written(settled)
         self.advance(seq)
+
+    def _glanced_by(self, plan: Plan) -> list[int]:
+        found: list[int] = self.engine.world.records['id'][plan.sights.glances.rows].tolist()
+        return found
 
     def undone(self, applied: bool = False) -> None:
         """A transaction was not committed: the working set is again what the file says.

@@ -16,12 +16,13 @@ from typing import Any
 import apsw
 import numpy as np
 import pytest
+from damage import copied
 from views import observe_all, seen, stream, view
 
 from memory_node import Config, Query, SpatialMemory
 from memory_node.errors import DamagedStoreError
 from memory_node.model import MemoryObject, VerdictKind
-from memory_node.store import features
+from memory_node.store import behind, features
 from memory_node.store.features import all_rows
 
 ROOT = Path(__file__).parents[2]
@@ -284,13 +285,6 @@ def test_c43_a_sqlite_that_loads_no_extensions_gives_the_same_answers(
 # -- written behind --------------------------------------------------------------------------
 
 
-def copied(memory: SpatialMemory, path: Path) -> str:
-    """The file as a kill would leave it now."""
-    for end in ('', '-wal'):
-        Path(f'{path}{end}').write_bytes(Path(f'{memory.path}{end}').read_bytes())
-    return str(path)
-
-
 def marks(memory: SpatialMemory) -> list[tuple[int, int]]:
     """Object and last observation of each row as it is in the file."""
     return memory._database.rows('SELECT object_id, observation_id FROM object_feature ORDER BY 1')
@@ -344,7 +338,7 @@ def test_other_settings_begin_after_what_waits_was_written(path: str, tmp_path: 
 def test_a_view_writes_what_waited_too_long(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, longest: int
 ) -> None:
-    monkeypatch.setattr(features, 'MOST', most)
+    monkeypatch.setattr(behind, 'MOST', most)
     monkeypatch.setattr(features, 'LONGEST', longest)
     with SpatialMemory.open(path) as memory:
         for stamp in range(1, 5):

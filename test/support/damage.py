@@ -1,11 +1,14 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Damage to the bytes of a file, of every sort, seeded."""
+"""Files as a kill leaves them, and damage to their bytes, of every sort, seeded."""
 
 from __future__ import annotations
 
 import random
+from pathlib import Path
+
+from memory_node import SpatialMemory
 
 PAGE = 4096
 
@@ -30,3 +33,10 @@ def damage(content: bytearray, draw: random.Random) -> bytes:
         else:
             del content[at + PAGE :]
     return bytes(content)
+
+
+def copied(memory: SpatialMemory, path: Path) -> str:
+    """The file as a kill would leave it now."""
+    for end in ('', '-wal'):
+        Path(f'{path}{end}').write_bytes(Path(f'{memory.path}{end}').read_bytes())
+    return str(path)
