@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         Pose,
         Query,
         Relation,
+        Track,
         Verdict,
         View,
     )
@@ -52,6 +53,7 @@ __all__ = [
     'Query',
     'Relation',
     'SpatialMemory',
+    'Track',
     'Verdict',
     'View',
 ]

@@ -27,6 +27,7 @@ from memory_node.model import (
     Relation,
     RelationKind,
     State,
+    Track,
 )
 from memory_node.opened import OpenStore
 from memory_node.recall import explain, page
@@ -106,6 +107,19 @@ class Asking(OpenStore):
         """Ids of the live objects whose label a text names, ascending."""
         with self._opened() as session:
             return page.named(session.engine.world, checks.text('text', text))
+
+    def tracks(self, at_ns: int | None = None) -> list[Track]:
+        """Mobile things (people, animals, robots) that are in sight, where `track_mobile` is on.
+
+        They are followed only while this memory is open, and are no objects: nothing of them is
+        written.
+
+        Args:
+            at_ns: those seen within `track_s` before this time; None: the newest stamp.
+        """
+        with self._opened() as session:
+            at = session.newest_ns if at_ns is None else at_ns
+            return self._tracks.followed(at, self.config.track_s)
 
     @property
     def object_count(self) -> int:

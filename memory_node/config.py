@@ -351,6 +351,12 @@ class Config:
         'Pairs of words; things whose labels differ only by such a pair are never one.',
     )
     ignored_labels: tuple[str, ...] = tunable((), 'Detections with these labels are ignored.')
+    track_mobile: bool = tunable(
+        False, 'Follow mobile things (people, animals, robots) while they are in sight.'
+    )
+    track_s: float = tunable(
+        5.0, 'A track that is not seen lasts so long.', unit='s', low=0.1, high=600.0
+    )
     near_m: float = tunable(
         0.6,
         'Objects whose centres are this close are near each other.',

@@ -533,6 +533,30 @@ class Order(_Word):
 
 
 @dataclass(frozen=True)
+class Track:
+    """Something that goes about by itself, as it was seen lately. It is never in the file.
+
+    Attributes:
+        id: of this opening of the memory.
+        center_m, size_m: as last seen, map frame, metres.
+        track_id: that of its detector, if it gave one.
+        path: its latest places, (stamp, centre), oldest first.
+        velocity_mps: over the last second or so.
+    """
+
+    id: int
+    label: str
+    center_m: Triple
+    size_m: Triple
+    first_seen_ns: int
+    last_seen_ns: int
+    map_id: str = ''
+    track_id: str = ''
+    path: tuple[tuple[int, Triple], ...] = ()
+    velocity_mps: Triple = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class Query:
     """What is asked of the memory; each filter left at its default is off.
 

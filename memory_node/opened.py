@@ -22,6 +22,8 @@ from memory_node.errors import (
     StoreError,
     UnknownObjectError,
 )
+from memory_node.fusion.classes import MOBILE
+from memory_node.fusion.tracks import Tracks
 from memory_node.locking import FairLock
 from memory_node.model import MemoryObject
 from memory_node.store import identity, objects, purge
@@ -51,6 +53,7 @@ class OpenStore:
         self._database = database
         self._closed = False
         self._session = Session(database, config)
+        self._tracks = Tracks()
         self._ignored = self._left_out()
         self._consolidated: tuple[int, int, Config | None] = (0, 0, None)
         self._finish_purge()
@@ -189,8 +192,10 @@ class OpenStore:
         raise AssertionError('unreachable')
 
     def _left_out(self) -> frozenset[str]:
-        """Labels, case-folded, that are refused."""
-        return folded(self.config.ignored_labels) | self._session.classes.left_out()
+        """Labels, case-folded, that are refused. Those of them that may be followed are noted."""
+        classes, ignored = self._session.classes, folded(self.config.ignored_labels)
+        self._mobile = classes.labels_of(MOBILE) - ignored
+        return ignored | classes.left_out()
 
     def _object(self, object_id: int) -> MemoryObject:
         """The object that an id stands for now; of one that was merged, what it became."""

@@ -16,6 +16,7 @@ from memory_node.errors import InvalidValueError
 from memory_node.fusion import motion
 from memory_node.fusion.engine import Plan
 from memory_node.fusion.intake import usable_view, view_faults, view_problem
+from memory_node.fusion.tracks import is_mobile
 from memory_node.fusion.verdicts import numbered_changes, relocated, verdicts_of
 from memory_node.model import Change, Commit, Verdict, VerdictKind, View
 from memory_node.opened import OpenStore
@@ -91,8 +92,21 @@ class Telling(OpenStore):
             changes += edits.apply_all(restored)
         session.done(plan, session.seq + 1 + len(changes), [c.object_id for c in found])
         self.refusals.update(plan.refused.values())
+        self._follow(view, plan)
         verdicts = relocated(verdicts_of(len(view.detections), plan), found)
         return Commit(verdicts, tuple(changes), plan.look.seq, session.seq)
+
+    def _follow(self, view: View, plan: Plan) -> None:
+        """Take the mobile things of a view, which are refused, into their tracks."""
+        if not self.config.track_mobile:
+            self._tracks.clear()
+            return
+        mobile = [
+            view.detections[k] for k, reason in sorted(plan.refused.items())
+            if reason == 'ignored' and is_mobile(view.detections[k], self._mobile)
+        ]  # fmt: skip
+        shift = plan.shift.vector
+        self._tracks.see(mobile, int(view.stamp_ns), view.map_id, shift, self.config.track_s)
 
     def _restorations(self, plan: Plan, changes: int, recorded_ns: int) -> list[Edit]:
         if not plan.cleared:

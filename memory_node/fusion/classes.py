@@ -66,9 +66,13 @@ class Classes:
 
     def left_out(self) -> frozenset[str]:
         """Labels, case-folded, of what is not remembered: it goes about, or is ignored."""
+        return self.labels_of(MOBILE) | self.labels_of(IGNORED)
+
+    def labels_of(self, mobility: str) -> frozenset[str]:
+        """Labels, case-folded, of what is of this mobility, however their words are joined."""
         return frozenset(
             text.casefold().replace(' ', between)
-            for text in self.aliases if self.of(text).mobility in (MOBILE, IGNORED)
+            for text in self.aliases if self.of(text).mobility == mobility
             for between in (' ', '_', '-', '')
         )  # fmt: skip
 

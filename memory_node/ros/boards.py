@@ -13,13 +13,14 @@ from memory_node.config import NodeConfig
 from memory_node.ros.board import Board, OnProblem
 from memory_node.ros.markers import Markers
 from memory_node.ros.scene import Scene
-from memory_node.ros.vision import VisionBoard, has_vision_msgs
+from memory_node.ros.vision import TracksBoard, VisionBoard, has_vision_msgs
 
 
 def make_boards(
     node: LifecycleNode, settings: Callable[[], NodeConfig], on_problem: OnProblem
 ) -> list[Board]:
-    """Create the publishers of ~/scene, ~/markers and, with vision_msgs, ~/objects_vision.
+    """Create the publishers of ~/scene, ~/markers and, with vision_msgs, ~/objects_vision and
+    ~/tracks_vision.
 
     Args:
         node: whose they are.
@@ -34,4 +35,5 @@ def make_boards(
     if has_vision_msgs():
         limit = lambda: settings().scene_max_objects  # noqa: E731
         boards.append(VisionBoard(node, map_frame, limit, on_problem))
+        boards.append(TracksBoard(node, map_frame, on_problem))
     return boards

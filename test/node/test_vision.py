@@ -221,6 +221,35 @@ def test_objects_go_out_as_vision_msgs_to_whom_it_concerns(robot, detector):
     wait_for(lambda: not came[-1].detections, what='the cup to go')
 
 
+def test_who_is_in_sight_goes_out_as_vision_msgs_where_that_is_asked_for(robot, run_node):
+    run_node()
+    robot.wait_ready()
+    came = []
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    topic = '/spatial_memory/tracks_vision'
+    robot.node.create_subscription(Detection3DArray, topic, came.append, latched)
+    wait_for(lambda: robot.node.count_publishers(topic), what='the topic')
+    walker, cup = detection('person', (1.0, 0.0, 0.9)), detection('cup', (2.0, 0.0, 0.5))
+    robot.wait_acknowledged(robot.see(walker, cup))
+    assert robot.set_parameter('track_mobile', True).successful
+
+    def followed():
+        robot.wait_acknowledged(robot.see(walker, cup))
+        return came and came[-1].detections
+
+    (shown,) = wait_for(followed, what='the person')
+    assert (shown.id, shown.results[0].hypothesis.class_id) == ('1', 'person')
+    assert came[-1].header.frame_id == 'map'
+    assert [h.object.label for h in robot.query()] == ['cup']
+    assert robot.set_parameter('track_s', 0.1).successful
+
+    def gone():
+        robot.wait_acknowledged(robot.see(cup))
+        return not came[-1].detections
+
+    wait_for(gone, what='the person to be gone')
+
+
 def test_without_vision_msgs_the_node_says_so_once_and_works(robot, run_node, monkeypatch, capfd):
     from memory_node.ros import boards, vision
 
