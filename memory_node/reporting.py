@@ -74,18 +74,20 @@ class Reporting(Correcting):
             reason, actor, recorded_ns, stamp_ns: as for `picked`, also for what is raised.
 
         Returns:
-            One change, MOVED.
+            MOVED, and MOVED for each thing that lay in it and goes along.
         """
         center = checks.point('center_m', center_m)
         turn = AS_IT_WAS
         if orientation_xyzw is not None:
             turn = checks.turn('orientation_xyzw', orientation_xyzw)
 
-        def prepare(number: int, asked: Asked) -> Edit:
+        def prepare(asked: Asked) -> list[Edit]:
+            self._live_row(object_id)
+            number = int(object_id)
             where = self._newest_map() if map_id is None else checks.text('map_id', map_id)
             return acts.placed(self._session, number, [*center, *turn], where, asked)
 
-        return self._edit_live(object_id, actor, reason, recorded_ns, prepare, _time(stamp_ns))
+        return self._edits(actor, reason, recorded_ns, prepare, _time(stamp_ns))
 
     def put_inside(
         self,
@@ -105,7 +107,7 @@ class Reporting(Correcting):
             reason, actor, recorded_ns, stamp_ns: as for `picked`, also for what is raised.
 
         Returns:
-            One change, MOVED.
+            MOVED, and MOVED for each thing that lay in it and goes along.
 
         Raises:
             InvalidValueError: both ids are the same, or the container is inside the object.
@@ -115,12 +117,12 @@ class Reporting(Correcting):
                 f'container_id: got object {container_id} twice, expected two objects'
             )
 
-        def prepare(asked: Asked) -> Edit:
+        def prepare(asked: Asked) -> list[Edit]:
             for number in (object_id, container_id):
                 self._live_row(number)
             return acts.put_inside(self._session, int(object_id), int(container_id), asked)
 
-        return self._edit(actor, reason, recorded_ns, prepare, _time(stamp_ns))
+        return self._edits(actor, reason, recorded_ns, prepare, _time(stamp_ns))
 
     def opened(
         self,

@@ -125,6 +125,43 @@ def test_what_stays_inside_survives_reopening(tmp_path: object) -> None:
         assert memory.check() == []
 
 
+def test_what_lies_in_a_container_goes_along_with_it(memory: SpatialMemory) -> None:
+    inside = seen('plate', (2.55, 1.1, 0.5), size_m=(0.2, 0.2, 0.02))
+    beside = seen('lamp', (2.9, 1.0, 0.5), size_m=(0.1, 0.1, 0.2))
+    for k in range(2):
+        memory.observe(look(1010 + 2 * k, [cup(), cupboard(), inside, beside], None))
+    memory.put_inside(1, 2)
+    commit = memory.placed(2, (5.0, 0.0, 0.5), (0.0, 0.0, 0.5**0.5, 0.5**0.5))
+    assert [(c.kind.value, c.object_id) for c in commit.changes] == [
+        ('MOVED', 2), ('MOVED', 1), ('MOVED', 4),
+    ]  # fmt: skip
+    assert commit.changes[2].reason == 'object 2, in which it lay, was moved'
+    assert memory.object(1).center_m == pytest.approx((5.0, 0.0, 0.5)), 'it was put inside'
+    assert memory.object(4).center_m == pytest.approx((4.9, 0.05, 0.5)), 'turned by a quarter'
+    assert memory.object(3).center_m == pytest.approx((2.9, 1.0, 0.5)), 'it did not lie in it'
+    assert [r.object_id for r in memory.relations(1) if r.stated] == [2]
+    empty_looks(memory, 1020)
+    assert memory.object(1).state is State.CONFIRMED, 'what is shut in is not missed'
+    assert [e.type for e in memory.events(object_id=2)] == ['placed']
+    assert 'carried' not in [e.type for e in memory.events(object_id=1)]
+
+
+def test_what_the_robot_holds_does_not_go_along(memory: SpatialMemory) -> None:
+    memory.put_inside(1, 2)
+    memory.picked(1)
+    assert only(memory.placed(2, (5.0, 0.0, 0.5))) == 'MOVED'
+
+
+def test_boxes_in_boxes_go_along(memory: SpatialMemory) -> None:
+    memory.observe(look(1010, [seen('crate', (4.0, 0.0, 0.5), size_m=(0.8, 0.8, 0.8))], None))
+    memory.put_inside(1, 2)
+    memory.put_inside(2, 3)
+    assert memory.object(1).center_m == pytest.approx((4.0, 0.0, 0.5))
+    memory.placed(3, (6.0, 2.0, 0.5))
+    for number in (1, 2, 3):
+        assert memory.object(number).center_m == pytest.approx((6.0, 2.0, 0.5))
+
+
 def test_not_found_is_a_miss_like_every_other(memory: SpatialMemory) -> None:
     first = memory.not_found(1, stamp_ns=1010 * SECOND)
     assert only(first) == 'DOUBTFUL' and memory.object(1).last_check is Check.MISSED

@@ -20,13 +20,15 @@ import numpy as np
 from memory_node import decay
 from memory_node.config import Config
 from memory_node.errors import InvalidValueError
+from memory_node.fusion import motion
 from memory_node.fusion.identity import Belief, belief_of
 from memory_node.fusion.looks import look_of
 from memory_node.fusion.pins import effective
 from memory_node.fusion.presence import HELD, LEAST_ODDS, MOST_ODDS, missing
 from memory_node.fusion.visibility import MISSED, SEEN, THROUGH, Sights
-from memory_node.fusion.world import STATE_CODE, STATE_WORDS
+from memory_node.fusion.world import LOST, STATE_CODE, STATE_WORDS
 from memory_node.model import Aspect, Change, ChangeKind, Pin, State
+from memory_node.scene.transform import Transform
 from memory_node.store import beliefs, pins, stated
 from memory_node.store.edits import Asked, Edit
 from memory_node.store.identity import live_row
@@ -35,6 +37,8 @@ from memory_node.store.session import Session
 ACT = 'act'
 PICKED, PLACED, PUT_INSIDE = 'picked', 'placed', 'put_inside'
 OPENED, CLOSED, NOT_FOUND = 'opened', 'closed', 'not_found'
+CARRIED = 'carried'
+"""What lay in a container goes along with it; no act of its own."""
 _FIELDS = ('odds', 'doubt', 'misses')
 
 
@@ -49,15 +53,17 @@ def picked(session: Session, object_id: int, asked: Asked) -> Edit:
     return act(session, ChangeKind.HELD, object_id, said, asked)
 
 
-def placed(session: Session, object_id: int, pose: list[float], map_id: str, asked: Asked) -> Edit:
+def placed(
+    session: Session, object_id: int, pose: list[float], map_id: str, asked: Asked
+) -> list[Edit]:
     """An object lies at a pose, where the robot put it. An orientation of zeros: as it was."""
     row = live_row(session, object_id)
     if not any(pose[3:]):
         pose = [*pose[:3], *session.engine.world.records['orientation'][row].tolist()]
-    return act(session, ChangeKind.MOVED, object_id, _put_down(PLACED, pose, map_id), asked)
+    return _put_down(session, object_id, {ACT: PLACED, 'pose': pose, 'map_id': map_id}, asked)
 
 
-def put_inside(session: Session, object_id: int, container_id: int, asked: Asked) -> Edit:
+def put_inside(session: Session, object_id: int, container_id: int, asked: Asked) -> list[Edit]:
     """An object is inside another, in its middle for all that is known."""
     world = session.engine.world
     row, holder = live_row(session, object_id), live_row(session, container_id)
@@ -67,9 +73,37 @@ def put_inside(session: Session, object_id: int, container_id: int, asked: Asked
         )
     records = world.records
     pose = [*records['center'][holder].tolist(), *records['orientation'][row].tolist()]
-    said = _put_down(PUT_INSIDE, pose, world.maps[int(records['map'][holder])])
-    said['container_id'] = container_id
-    return act(session, ChangeKind.MOVED, object_id, said, asked)
+    map_id = world.maps[int(records['map'][holder])]
+    said = {ACT: PUT_INSIDE, 'pose': pose, 'map_id': map_id, 'container_id': container_id}
+    return _put_down(session, object_id, said, asked)
+
+
+def _put_down(session: Session, object_id: int, said: dict[str, Any], asked: Asked) -> list[Edit]:
+    """An object lies somewhere else, and what lay in it goes along."""
+    said |= {'state': State.CONFIRMED.value, 'odds': MOST_ODDS}
+    edits = [act(session, ChangeKind.MOVED, object_id, said, asked)]
+    world = session.engine.world
+    records = world.records
+    old = world.take(np.array([live_row(session, object_id)]))
+    along = set(motion.contents(world, session.engine.index, old, asked.stamp_ns + 1).tolist())
+    inside = stated.held_inside(session.database, object_id, session.redirects)
+    along |= {row for n in inside if (row := world.row_of(n)) is not None}
+    along -= {row for row in along if records['state'][row] in (HELD, *LOST)}
+    was = Transform.of(old['center'][0].tolist(), old['orientation'][0].tolist())
+    step = Transform.of(said['pose'][:3], said['pose'][3:]).compose(was.inverse())
+    why = f'object {object_id}, in which it lay, was moved'
+    for row in sorted(along, key=lambda row: int(records['id'][row])):
+        asked = dataclasses.replace(asked, seq=asked.seq + 1)
+        center = step.apply(records['center'][row][None])[0].tolist()
+        turn = step.rotate(records['orientation'][row][None])[0].tolist()
+        carried = {
+            ACT: CARRIED, 'pose': [*center, *turn],
+            'map_id': said['map_id'], 'state': STATE_WORDS[records['state'][row]],
+            'with': object_id,
+        }  # fmt: skip
+        number = int(records['id'][row])
+        edits.append(act(session, ChangeKind.MOVED, number, carried, _because(asked, why)))
+    return edits
 
 
 def not_found(session: Session, object_id: int, asked: Asked, c: Config) -> Edit:
@@ -137,7 +171,9 @@ def act(
         putting.write(connection)
         pins.remove(connection, gone)
         pins.put(connection, kept)
-        stated.note_act(connection, change, session.redirects.held(object_id) if found else ())
+        if said[ACT] != CARRIED:
+            ended = session.redirects.held(object_id) if found else ()
+            stated.note_act(connection, change, ended)
 
     def apply() -> None:
         putting.apply()
@@ -154,6 +190,9 @@ def _after(session: Session, old: Belief, said: Mapping[str, Any], asked: Asked)
         new = beliefs.having(world, new, Aspect.POSE, said['pose'])
     record = new.record
     record['version_center'], record['version_size'] = record['center'], record['size']
+    if said[ACT] == CARRIED:
+        record['map'], record['rest_count'] = world.map_number(said['map_id']), 1
+        return new
     record['state'] = STATE_CODE[State(said['state'])]
     record['odds_ns'] = np.maximum(record['odds_ns'], asked.stamp_ns)
     record['misses'], record['doubt'] = 0, 1.0
@@ -178,13 +217,6 @@ def _contradicted(pin: Pin, said: Mapping[str, Any]) -> Pin:
     if pin.aspect is Aspect.PRESENCE and 'conflict' in said:
         return dataclasses.replace(pin, conflict=bool(said['conflict']))
     return pin
-
-
-def _put_down(word: str, pose: list[float], map_id: str) -> dict[str, Any]:
-    return {
-        ACT: word, 'pose': pose, 'map_id': map_id, 'state': State.CONFIRMED.value,
-        'odds': MOST_ODDS,
-    }  # fmt: skip
 
 
 def opened(session: Session, object_id: int, is_open: bool, asked: Asked) -> Edit:

@@ -116,6 +116,20 @@ def contents(database: Database, redirects: Redirects) -> dict[int, int]:
     return {k: holder for k, holder in inside.items() if holder not in shown and holder != k}
 
 
+def held_inside(database: Database, object_id: int, redirects: Redirects) -> list[int]:
+    """What was stated to be inside of an object, or inside of that, open or not; ascending."""
+    rows = database.rows(
+        'SELECT subject_id, object_id FROM stated_relation WHERE relation = ? ORDER BY seq',
+        (RelationKind.INSIDE.value,),
+    )
+    holder = {redirects.final(subject): redirects.final(other) for subject, other in rows}
+    found: set[int] = set()
+    new = {object_id}
+    while new := {n for n, held_by in holder.items() if held_by in new} - found - {object_id}:
+        found |= new
+    return sorted(found)
+
+
 def would_close(
     database: Database, object_id: int, container_id: int, redirects: Redirects
 ) -> bool:
