@@ -243,7 +243,7 @@ def test_merges_are_undone_in_any_order(memory: SpatialMemory) -> None:
 def test_an_undo_refuses_what_contradicts_it(memory: SpatialMemory) -> None:
     one, other = two(memory)
     merge = memory.merge_objects(one, other).first_seq
-    with pytest.raises(InvalidValueError, match='expected the log line of a merge or split'):
+    with pytest.raises(InvalidValueError, match='line 1 is of kind VIEW, expected a correction'):
         memory.undo(1)
     for wrong in (0, -1, True, 'x', 2**63):
         with pytest.raises(InvalidValueError, match='seq: got'):

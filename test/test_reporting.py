@@ -152,6 +152,16 @@ def test_what_the_robot_holds_does_not_go_along(memory: SpatialMemory) -> None:
     assert only(memory.placed(2, (5.0, 0.0, 0.5))) == 'MOVED'
 
 
+def test_what_the_robot_did_cannot_be_undone_and_that_is_said(memory: SpatialMemory) -> None:
+    commit = memory.picked(1)
+    with pytest.raises(InvalidValueError, match=rf'line {commit.seq} is what the robot did \(picked'):
+        memory.undo(commit.seq)
+    with pytest.raises(InvalidValueError, match='line 1 is of kind VIEW, expected a correction'):
+        memory.undo(1)
+    with pytest.raises(InvalidValueError, match='got 99, expected a line of the log, which has'):
+        memory.undo(99)
+
+
 def test_boxes_in_boxes_go_along(memory: SpatialMemory) -> None:
     memory.observe(look(1010, [seen('crate', (4.0, 0.0, 0.5), size_m=(0.8, 0.8, 0.8))], None))
     memory.put_inside(1, 2)

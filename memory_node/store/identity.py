@@ -374,13 +374,25 @@ def _past(session: Session, seq: int) -> Past | None:
 
 
 def _why_not(session: Session, seq: int) -> str:
+    """Why a line cannot be undone."""
     rows = session.database.rows(
-        "SELECT kind FROM log WHERE seq = ? AND json_extract(after, '$.undoes') IS NOT NULL",
-        (seq,),
+        "SELECT kind, json_extract(after, '$.undoes'), json_extract(after, '$.act') FROM log "
+        'WHERE seq = ?', (seq,),
     )  # fmt: skip
-    if rows:
+    if not rows:
+        return f'got {seq}, expected a line of the log, which has {session.seq}'
+    kind, undoes, act = rows[0]
+    if undoes is not None:
         return f'line {seq} is an undo, which cannot be undone: merge or split anew'
-    return f'got {seq}, expected the log line of a merge or split (kind MERGED or SPLIT)'
+    if act is not None:
+        return (
+            f'line {seq} is what the robot did ({act}), which cannot be undone: report or correct '
+            'what is so now'
+        )
+    return (
+        f'line {seq} is of kind {kind}, expected a correction, a stated object, a merge, a split '
+        'or a forgetting'
+    )
 
 
 def _later_split(session: Session, past: Past) -> int | None:

@@ -129,7 +129,7 @@ def test_what_cannot_be_done_is_said(path: str, run: Run) -> None:
         (('correct', path, 'relabel', 1, ''), 'label: got'),
         (('correct', path, 'unpin', 1, 'pose'), 'is not pinned'),
         (('correct', path, 'pin', 1, 'colour'), 'expected some of label'),
-        (('correct', path, 'undo', 1), 'expected the log line'),
+        (('correct', path, 'undo', 1), 'line 1 is of kind VIEW'),
         (('forget', path, 1, '--undo'), 'expected one that was forgotten'),
         (('split', path, 1), 'do not form two groups'),
         (('merge', path, 1, 1), 'expected two objects'),
