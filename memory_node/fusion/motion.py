@@ -27,7 +27,7 @@ from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.identity import Belief, merged
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.looks import Look, variance_of
-from memory_node.fusion.presence import BIRTH_ODDS
+from memory_node.fusion.presence import ABSENT, BIRTH_ODDS
 from memory_node.fusion.update import CONFIRMED, TENTATIVE, ChangeDraft, Update
 from memory_node.fusion.world import LOST, Records, Rows, World
 from memory_node.model import Aspect, ChangeKind, Floats
@@ -39,8 +39,8 @@ VISIT_GAP_S = 60.0
 """A thing not seen for so long may have been moved meanwhile: its sightings are averaged anew."""
 SPEED_MPS, REST_S = 0.2, 1.0
 """What is on its way, at that speed or more, has moved once it has rested for so long."""
-SHIFT_SIGMAS = 4.9
-"""Noise alone shifts a mean by more in one case of 30,000 (three axes, chi-square 24)."""
+SHIFT_SIGMAS = 4.4
+"""Noise alone shifts a mean by more in one case of 4,000 (three axes, chi-square 19.4)."""
 SELDOM_S, SELDOM_SIGMAS = 60 * 86400.0, 7.0
 """What seldom moves, by its half-life, must be farther off."""
 PARTIAL = 0.1
@@ -221,7 +221,7 @@ def hypotheses(world: World, now_ns: int, c: Config) -> list[Reunion]:
     for label in np.unique(world.records['label'][live]).tolist():
         rows = live[world.records['label'][live] == label]
         if len(rows) > 1:
-            young = rows[~np.isin(world.records['state'][rows], LOST)]
+            young = rows[world.records['state'][rows] != ABSENT]
             found += _matched(world, rows, young, now_ns, c, settled=False, false=false)
     return found
 
@@ -281,10 +281,9 @@ def _chances(
     possible &= (ratio.round(DIGITS) <= SIZE_RATIO) & ((1.0 / ratio).round(DIGITS) <= SIZE_RATIO)
     if settled:
         possible &= (b['observations'] >= SIGHTINGS)[None] | (alike >= c.same_cosine)
-    gone = _gone(world, a, now_ns)
+    went = _went(world, a, b, now_ns)
     alarm = np.where(b['observations'] < SIGHTINGS, false, 0.0)[None]
-    other = (1.0 - gone)[:, None] * c.novelty + alarm
-    chance = gone[:, None] / np.maximum(gone[:, None] + other, 1e-12)
+    chance = went / np.maximum(went + (1.0 - went) * c.novelty + alarm, 1e-12)
     chance = chance * np.where(np.isnan(alike), NO_FEATURE, alike)
     result: Floats = np.where(possible, chance, 0.0).round(DIGITS)
     return result
@@ -301,15 +300,20 @@ def _likeness_of_size(world: World, old: Rows, young: Rows) -> Floats:
     return result.round(DIGITS)
 
 
-def _gone(world: World, old: Records, now_ns: int) -> Floats:
-    """(O,) how likely each has left since it was last seen, by its class and by what missed it.
+def _went(world: World, old: Records, young: Records, now_ns: int) -> Floats:
+    """(O, Y) how likely each old one left before the young one was first seen, by class and misses.
 
-    Unlike `odds` this is not bounded: what was seen just now has hardly been carried off since.
+    It may also have left later, to where nobody saw it, or be there still. What was seen a moment
+    before the young one has hardly been carried off in between, whatever happened afterwards.
+    Unlike `odds` this is not bounded.
     """
-    half_life_s = world.columns.half_life_s(old['label'], world.labels.names)
-    age_s = np.maximum((now_ns - old['last_seen_ns']) / 1e9, 0.0)
-    stays = decay.exp2(-age_s / half_life_s)
-    result: Floats = (1.0 - stays) / (1.0 - stays + stays * old['doubt'])
+    half_life_s = world.columns.half_life_s(old['label'], world.labels.names)[:, None]
+    last_ns = old['last_seen_ns'][:, None]
+    until_s = np.maximum((young['first_seen_ns'][None] - last_ns) / 1e9, 0.0)
+    age_s = np.maximum((now_ns - last_ns) / 1e9, until_s)
+    stayed, stays = decay.exp2(-until_s / half_life_s), decay.exp2(-age_s / half_life_s)
+    left, later = 1.0 - stayed, stayed - stays
+    result: Floats = left / np.maximum(left + later + stays * old['doubt'][:, None], 1e-300)
     return result
 
 
