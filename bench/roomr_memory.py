@@ -8,7 +8,8 @@
 
 It translates: default settings, each episode in a new file in memory. What the memory holds for
 likelier than not the same thing elsewhere (`maybe_same`), but has not settled when it is asked, is
-reported as moved. What was seen once only was never believed to be there, so it is not removed.
+reported as moved. What was seen once only was never believed to be there: missed since, it is still
+tentative here, and not removed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 
 from memory_node import DepthImage, Detection, FieldOfView, Pose, SpatialMemory, View
 from memory_node.config import MAX_LIMIT
-from memory_node.model import ChangeKind, State
+from memory_node.model import ChangeKind, MemoryObject, State
 
 SIGHTINGS = 2
 
@@ -51,7 +52,7 @@ class RoomrMemory:
         for number, o in found.items():
             if number not in known_as:
                 at = found[place_of.get(number, number)]
-                state = at.state.value if number in place_of else o.state.value
+                state = at.state.value if number in place_of else _state(o)
                 reports.append(ObjectReport(number, o.label, at.center_m, at.presence(now), state))
         return reports
 
@@ -89,6 +90,11 @@ class RoomrMemory:
 
     def close(self) -> None:
         self._memory.close()
+
+
+def _state(o: MemoryObject) -> str:
+    missed = o.state in (State.DOUBTFUL, State.ABSENT)
+    return str(State.TENTATIVE if missed and o.observations < SIGHTINGS else o.state)
 
 
 def _view(view: Any) -> View:
