@@ -39,8 +39,9 @@ VISIT_GAP_S = 60.0
 """A thing not seen for so long may have been moved meanwhile: its sightings are averaged anew."""
 SPEED_MPS, REST_S = 0.2, 1.0
 """What is on its way, at that speed or more, has moved once it has rested for so long."""
-SHIFT_SIGMAS = 4.4
-"""Noise alone shifts a mean by more in one case of 4,000 (three axes, chi-square 19.4)."""
+SHIFT_SIGMAS, SURE_SIGMAS, SURE_COUNT = 4.9, 4.4, 3
+"""Noise alone shifts a mean by more in one case of 30,000 (three axes, chi-square 24). It is asked
+at every look, so it must hold from the first one on; from the third one on, one in 4,000 will do."""
 SELDOM_S, SELDOM_SIGMAS = 60 * 86400.0, 7.0
 """What seldom moves, by its half-life, must be farther off."""
 PARTIAL = 0.1
@@ -116,8 +117,9 @@ def _least_shift(old: Records, before: Records, noise: Floats, world: World) -> 
     """(R,) what noise, and a thing seen in part, may shift; infinite for what never moves."""
     names = world.labels.names
     seldom = world.columns.half_life_s(old['label'], names) > SELDOM_S
-    sigmas = np.where(seldom, SELDOM_SIGMAS, SHIFT_SIGMAS)
     rest_count, fresh_count = np.maximum(old['rest_count'], 1), np.maximum(old['fresh_count'], 1)
+    sigmas = np.where(fresh_count >= SURE_COUNT, SURE_SIGMAS, SHIFT_SIGMAS)
+    sigmas = np.where(seldom, SELDOM_SIGMAS, sigmas)
     least = sigmas * noise * np.sqrt(1.0 / rest_count + 1.0 / fresh_count)
     diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))
     least += np.where(fresh_count < SIGHTINGS, PARTIAL * diagonal, 0.0)
