@@ -15,7 +15,9 @@ from memory_node.errors import InvalidValueError
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.world import STATE_CODE, Features, Rows, World
 from memory_node.model import Aspect, Floats, Hit, Hits, Order, Query, State
-from memory_node.recall.words import label_score
+from memory_node.recall import rank
+from memory_node.recall.names import Naming
+from memory_node.recall.rank import Aids
 from memory_node.scene import boxes
 from memory_node.store.database import Database
 
@@ -24,8 +26,6 @@ _Key = Callable[[Rows], np.ndarray]
 ENDED = (State.FORGOTTEN, State.MERGED)
 THERE = [State.TENTATIVE, State.CONFIRMED, State.DOUBTFUL, State.HELD]
 """What a query finds unless it names states: what is absent is left out (C04)."""
-SEARCHABLE_SHARE = 0.2
-"""A label is found while it holds this share of the evidence mass (C19)."""
 
 
 def checked(query: Query, world: World) -> Query:
@@ -83,23 +83,21 @@ def _feature(given: object, dim: int | None) -> Features:
     return unit
 
 
-def answer(
-    query: Query, world: World, index: CandidateIndex, database: Database, newest_ns: int
-) -> Hits:
+def answer(query: Query, world: World, index: CandidateIndex, aids: Aids, newest_ns: int) -> Hits:
     """Return the objects that pass every filter, in the order asked for; ties by id.
 
     Args:
         query: as `checked` returns it.
         world, index: the live objects.
-        database: for where things were first seen. newest_ns: newest stamp of a view.
+        aids: what texts are ranked by. newest_ns: newest stamp of a view.
     """
     rows, distance = _place(query, world, index)
     keep = _passes(query, world, rows)
     score = np.ones(len(rows))
     terms: dict[str, Floats] = {}
     if query.text.strip():
-        terms['label'] = _named(world, rows, [label_score(query.text, n) for n in _names(world)])
-        score *= terms['label']
+        terms |= rank.text_terms(query.text, world, rows, aids)
+        score *= rank.score_of(terms)
     if distance is not None:
         terms['distance_m'] = distance
         score *= 1.0 - distance / query.radius_m
@@ -114,7 +112,7 @@ def answer(
         keep &= score > 0
     keep &= score >= query.min_score
     if query.moved_m > 0:
-        moved = _moved(world, rows, database)
+        moved = _moved(world, rows, aids.database)
         terms['moved_m'] = moved
         keep &= moved >= query.moved_m
     at_ns = newest_ns if query.at_ns is None else query.at_ns
@@ -169,7 +167,7 @@ def _passes(query: Query, world: World, rows: Rows) -> boxes.Bools:
         keep &= records['first_seen_ns'][rows] >= query.new_since_ns
     if query.labels:
         wanted = {label.casefold() for label in query.labels}
-        keep &= _named(world, rows, [float(n.casefold() in wanted) for n in _names(world)]) > 0
+        keep &= _labelled(world, rows, wanted)
     return keep
 
 
@@ -217,43 +215,11 @@ def salience(world: World, rows: Rows) -> Floats:
     return result
 
 
-def _names(world: World) -> list[str]:
-    return world.labels.names
-
-
-def _named(world: World, rows: Rows, of_label: list[float]) -> Floats:
-    """(R,) the highest value among the labels of each object that are still searchable."""
-    value = np.array([*of_label, 0.0])
-    best = np.zeros(len(rows))
-    if not value.any():
-        return best
-    held = (value > 0)[world.records['labels'][rows]].any(axis=1)
-    spilled = world.more_labels
-    if spilled:
-        held |= np.isin(rows, list(spilled))
-    some = np.flatnonzero(held)  # most objects have none of these labels
-    best[some] = _highest(world, rows[some], value)
-    return best
-
-
-def _highest(world: World, rows: Rows, value: Floats) -> Floats:
-    """`_named` of the objects that may have one of the labels."""
-    labels, masses = world.records['labels'][rows], world.records['masses'][rows]
-    label = world.records['label'][rows]
-    whole = masses.sum(axis=1)
-    spilled = world.more_labels
-    more = [k for k, row in enumerate(rows.tolist()) if row in spilled] if spilled else []
-    for k in more:
-        whole[k] += sum(spilled[int(rows[k])].values())
-    enough = SEARCHABLE_SHARE * whole
-    counts = np.round(masses - enough[:, None], 9) >= 0
-    counts |= labels == label[:, None]
-    best: Floats = np.where(counts, value[labels], 0.0).max(axis=1, initial=0.0)
-    for k in more:
-        for number, mass in spilled[int(rows[k])].items():
-            if round(mass - enough[k], 9) >= 0 or number == label[k]:
-                best[k] = max(best[k], value[number])
-    return best
+def _labelled(world: World, rows: Rows, wanted: set[str]) -> boxes.Bools:
+    """(R,) whether an object has one of some labels, case-folded, among the searchable ones."""
+    found = [Naming(float(name.casefold() in wanted), False) for name in world.labels.names]
+    named: boxes.Bools = rank.named(world, rows, found)[0] > 0
+    return named
 
 
 def _moved(world: World, rows: Rows, database: Database) -> Floats:
