@@ -384,6 +384,13 @@ class Config:
         low=0.0,
         high=86400.0,
     )
+    assert_confidence: float = tunable(
+        0.7, 'An answer in words that is less probable says that it is not sure.', low=0.0, high=1.0
+    )
+    utc_offset_h: float = tunable(
+        0.0, 'Hours that local time is ahead of UTC, for where «yesterday» begins.', unit='h',
+        low=-14.0, high=14.0,
+    )  # fmt: skip
     max_age_s: float = tunable(
         600.0,
         'A view stamped this long before the newest one is refused; 0: never.',
