@@ -523,6 +523,18 @@ class NodeConfig:
         '~ is expanded. Empty: the ids are the names.',
         read_only=True,
     )
+    answer_url: str = tunable(
+        '',
+        'OpenAI-compatible endpoint of a language model that ~/ask may ask with use_model, for example '
+        'http://localhost:8080/v1. Empty: none, and nothing is ever sent.',
+    )  # fmt: skip
+    answer_model: str = tunable('', 'Name of the model there.')
+    answer_key_file: str = tunable(
+        '', 'File with the key of the endpoint; ~ is expanded. Empty: none.'
+    )
+    answer_timeout_s: float = tunable(
+        20.0, 'How long the model may take.', unit='s', low=0.1, high=600.0
+    )
     scene_max_objects: int = tunable(
         2000, 'Objects on ~/scene and ~/objects_vision, those of the lowest ids.', low=1,
         high=100000,

@@ -278,8 +278,9 @@ class Answerer:
             return self._unknown(self._reading.thing, alike)
         if self._reading.thing and found.certain:
             return self._not_in_place(found.certain)
-        what = harmless(self._reading.thing) or 'anything'
-        text = f'I do not know of {what} {self._scope(self._reading).lower()}.'
+        name, scope = harmless(self._reading.thing), self._scope(self._reading)
+        which = f' {name}' if name else 'thing'
+        text = f'I do not know of any{which} {scope[0].lower()}{scope[1:]}.'
         return _Said(' '.join(text.split()), 0.0, False, found.hits)
 
     def _not_in_place(self, hits: Sequence[Hit], lead: str = 'I do not know where it is') -> _Said:

@@ -14,6 +14,7 @@ from memory_node.recall.wording import ago, harmless, point, region_of
 
 CHARACTERS_A_TOKEN = 4
 MAX_TOKENS = 100_000
+_UNTOLD = ('near', 'under')
 _TOLD = 3
 """Relations that are told of one object."""
 

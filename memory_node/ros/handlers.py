@@ -12,12 +12,13 @@ from typing import Any
 
 from spatial_memory.msg import SceneGraph
 
+from memory_node.answering import Model
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import InvalidValueError
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, MemoryObject, Pose, Query, Relation, Triple, View
 from memory_node.recall.page import Page
-from memory_node.ros import conversions, correcting, facts, maintaining, reporting
+from memory_node.ros import asking, conversions, correcting, facts, maintaining, reporting
 
 SERVICE = 'service'
 PAGE = 100
@@ -34,6 +35,7 @@ class Desk:
         to_view: a DetectionArray as a View; raises TransformError or InvalidValueError.
         on_commit: told of what a request changed: the view (None: there was none) and the commit.
         map_frame: frame of all replies.
+        model: the language model that may be asked; None: there is none.
     """
 
     now_ns: Callable[[], int]
@@ -42,6 +44,7 @@ class Desk:
     to_view: Callable[[Any], View]
     on_commit: Callable[[View | None, Commit], None]
     map_frame: str
+    model: Callable[[], Model | None] = lambda: None
 
 
 def query(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
@@ -51,6 +54,8 @@ def query(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> Non
     hits = memory.query(asked)
     response.hits = [conversions.hit_to_msg(hit) for hit in hits]
     response.total = hits.total
+    if asked.text:
+        response.message = memory.text_search
     _stamp(desk, memory, response.header)
     if asked.at_ns is not None:
         response.header.stamp = conversions.stamp_from_ns(asked.at_ns)
@@ -260,6 +265,7 @@ HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
     'GetScene': get_scene,
     'Snapshot': snapshot,
     'Annotate': annotate,
+    'Ask': asking.ask,
     'Maintain': maintain,
 }
 """Type of the service → what answers it. Its name is that of the type in snake case."""
