@@ -127,21 +127,28 @@ Features = npt.NDArray[np.float32]
 Stored = npt.NDArray[np.floating[Any]]
 """Features as they are stored with an observation: float16, for profile chronotope float32."""
 
-_CHUNK = 4096
+CHUNK = 4096
+"""Rows of features that lie together."""
 
 
 class FeatureTable:
-    """(rows, D) float32 in chunks, so that growing never copies what is there."""
+    """(rows, D) float32 in chunks, so that growing never copies what is there.
+
+    Attributes:
+        stale: (rows,) what was written since `recall.nearest` read it. codes: what that keeps.
+    """
 
     def __init__(self) -> None:
         self.dim: int | None = None
+        self.stale: Bools = np.zeros(0, bool)
+        self.codes: Any = None
         self._chunks: list[Features] = []
 
     def take(self, rows: Rows) -> Features:
         """Return a copy of the given rows, (R, D)."""
         assert self.dim is not None
         found = np.empty((len(rows), self.dim), np.float32)
-        features.gather(self._chunks, rows, _CHUNK, found)
+        features.gather(self._chunks, rows, CHUNK, found)
         return found
 
     def cosines(
@@ -158,7 +165,7 @@ class FeatureTable:
             return
         held = records['has_feature'].view(np.uint8)
         features.feature_terms(
-            feature, has.view(np.uint8), place, row, held, self._chunks, _CHUNK, terms
+            feature, has.view(np.uint8), place, row, held, self._chunks, CHUNK, terms
         )
 
     def dot(self, rows: Rows, vector: Features) -> Features:
@@ -168,15 +175,19 @@ class FeatureTable:
         wherever it lies and whatever is asked for beside it, so that equals tie.
         """
         products = np.zeros(len(rows), np.float32)
-        chunk, place = np.divmod(rows, _CHUNK)
+        chunk, place = np.divmod(rows, CHUNK)
         for k in np.flatnonzero(np.bincount(chunk)).tolist():
             here = np.flatnonzero(chunk == k)
             held = self._chunks[k]
-            if 2 * len(here) < _CHUNK:  # copying these costs less than all products would
+            if 2 * len(here) < CHUNK:  # copying these costs less than all products would
                 products[here] = np.einsum('ij,j->i', held[place[here]], vector)
             else:
                 products[here] = np.einsum('ij,j->i', held, vector)[place[here]]
         return products
+
+    def chunk(self, number: int) -> Features:
+        """Return the rows of one chunk, (CHUNK, D), as they are."""
+        return self._chunks[number]
 
     def put(self, rows: Rows, units: Features) -> None:
         """Write the given rows, each of them once."""
@@ -184,9 +195,11 @@ class FeatureTable:
             return
         if self.dim is None:
             self.dim = int(units.shape[1])
-        while rows.max() >= _CHUNK * len(self._chunks):
-            self._chunks.append(np.zeros((_CHUNK, self.dim), np.float32))
-        features.scatter(self._chunks, rows, _CHUNK, np.ascontiguousarray(units))
+        while rows.max() >= CHUNK * len(self._chunks):
+            self._chunks.append(np.zeros((CHUNK, self.dim), np.float32))
+            self.stale = np.concatenate([self.stale, np.ones(CHUNK, bool)])
+        self.stale[rows] = True
+        features.scatter(self._chunks, rows, CHUNK, np.ascontiguousarray(units))
 
 
 class World:

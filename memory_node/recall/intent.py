@@ -28,9 +28,9 @@ _SIDES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), side)
     for pattern, side in (
         (r'\b(?:on|to|at|in|from|along|down)? ?my (?:immediate |direct |far |near |back |front |lower |upper )?left(?:[ -]hand)?'
-         r"(?: side)?(?:'s side)?(?: of me)?\b|\bleft of me\b|\b(?:to|on) the left(?: side)?$|\blinks von mir\b|\ba mi izquierda\b|我(?:的)?左(?:边|侧|面)", 'left'),
+         r"(?: side)?(?:'s side)?(?: of me)?\b|\b(?:(?:to|on|at) )?(?:the )?left of (?:me|myself)\b|\b(?:to|on) the left(?: side)?$|\blinks von mir\b|\ba mi izquierda\b|我(?:的)?左(?:边|侧|面)", 'left'),
         (r'\b(?:on|to|at|in|from|along|down)? ?my (?:immediate |direct |far |near |back |front |lower |upper )?right(?:[ -]hand)?'
-         r"(?: side)?(?: of me)?\b|\bright of me\b|\b(?:to|on) the right(?: side)?$|\brechts von mir\b|\ba mi derecha\b|我(?:的)?右(?:边|侧|面)", 'right'),
+         r"(?: side)?(?: of me)?\b|\b(?:(?:to|on|at) )?(?:the )?right of (?:me|myself)\b|\b(?:to|on) the right(?: side)?$|\brechts von mir\b|\ba mi derecha\b|我(?:的)?右(?:边|侧|面)", 'right'),
         (r'\b(?:directly |right |just |immediately )?(?:in front of|ahead of|before|across from|facing) '
          r'(?:me|us)\b|\bin my front\b|\bon my front\b|\b(?:straight |directly )ahead(?: of me)?\b|\bvor mir\b|\bdelante de mí\b|'
          r'\bi am facing\b|\bam i facing\b|我(?:的)?(?:前面|面前)', 'front'),

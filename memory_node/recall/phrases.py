@@ -196,6 +196,7 @@ FORMS: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (DISTANCE, r'^(?:which|what) (?:one |object |thing |item |of these )?(?:is |are |\'s )(?:located )?(?:closer|closest|nearer|'
                    r'nearest|further|farther|furthest|farthest)(?: away)?(?: to| from)?(?: me| my position)?\s*(?:,|:|-)?\s*'
                    r'(?:the )?(?P<x>.+?) or (?P<y>.+)$'),
+        (DISTANCE, r'^am i (?:closer|nearer|further|farther)(?: away)? (?:to|from) (?P<x>.+?) or (?P<y>.+)$'),
         (DISTANCE, r'^how (?:far|close|near)(?: away)? (?:is|are|am i|do i have)(?: from| to)? (?P<x>.+)$'),
         (DISTANCE, r'^wie weit (?:ist|sind) (?P<x>.+?)(?: (?:entfernt|weg))?$'),
         (DISTANCE, r'^a qué distancia (?:está|están) (?P<x>.+)$'),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection
+from typing import cast
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from memory_node.errors import InvalidValueError
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.world import STATE_CODE, Features, Rows, World
 from memory_node.model import Aspect, Floats, Hit, Hits, Order, Query, State
-from memory_node.recall import rank
+from memory_node.recall import nearest, rank
 from memory_node.recall.names import Naming
 from memory_node.recall.rank import Aids
 from memory_node.scene import boxes
@@ -101,12 +102,18 @@ def answer(query: Query, world: World, index: CandidateIndex, aids: Aids, newest
     if distance is not None:
         terms['distance_m'] = distance
         score *= 1.0 - distance / query.radius_m
+    total = None
     if query.feature is not None:
-        held = world.records['has_feature'][rows]
-        cosine = np.zeros(len(rows))
-        cosine[held] = world.features.dot(rows[held], query.feature)  # type: ignore[arg-type]
-        terms['feature'] = np.clip(cosine, 0.0, 1.0, out=cosine)
-        keep &= held
+        keep &= world.records['has_feature'][rows]
+        alone, passed = _by_feature_alone(query), np.flatnonzero(keep)
+        some, cosine, count = nearest.best(
+            world.features, rows[passed], cast(Features, query.feature),
+            query.limit if alone else len(passed), query.min_score,
+        )  # fmt: skip
+        total, some = count if alone else None, passed[some]
+        rows, score, keep = rows[some], score[some], keep[some]
+        terms = {name: values[some] for name, values in terms.items()}
+        terms['feature'] = np.minimum(cosine, 1.0)
         score *= terms['feature']
     if query.text.strip() or query.feature is not None:
         keep &= score > 0
@@ -132,7 +139,14 @@ def answer(query: Query, world: World, index: CandidateIndex, aids: Aids, newest
             presence_of(world, rows[order], at_ns).tolist(),
         )
     ]
-    return Hits(hits, len(found))
+    return Hits(hits, len(found) if total is None else total)
+
+
+def _by_feature_alone(query: Query) -> bool:
+    """Whether nothing but likeness decides which of the objects that pass come first."""
+    return query.order == Order.RELEVANCE and not (
+        query.text.strip() or query.near_m is not None or query.moved_m or query.min_presence
+    )
 
 
 def presence_of(world: World, rows: Rows, at_ns: int) -> Floats:
@@ -195,6 +209,9 @@ def _first(found: Rows, keys: list[_Key], limit: int) -> Rows:
         if len(found) <= left:
             break
         value = key(found)
+        if len(found) > 4096:
+            few = value <= -nearest.surely_among(-value, left)
+            found, value = found[few], value[few]
         last = np.partition(value, left - 1)[left - 1]
         chosen.append(found[value < last])
         left -= len(chosen[-1])
