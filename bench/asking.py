@@ -154,12 +154,6 @@ def absent(rooms: Sequence[Place], seed: int, each: int = 10) -> tuple[int, int,
         lacking = [label for label in TYPES.split() if label not in known]
         things = [spoken(label) for label in draw.choice(lacking, each - 2, replace=False)]
         things += [STRANGE[(2 * number + k) % len(STRANGE)] for k in range(2)]
-        forms = (
-            'Where is the {}?',
-            'Is there a {}?',
-            'How many {}s are there?',
-            'Is the {} still there?',
-        )
         for k, thing in enumerate(things):
             answer = memory.ask(FORMS[k % len(FORMS)].format(thing))
             asked += 1
@@ -183,11 +177,11 @@ def question_sets(shared: Path) -> Iterator[tuple[str, list[str]]]:
 PREFACE = (
     '# Which questions are understood', '',
     'Made by `PYTHONPATH=. python bench/asking.py --write docs/questions.md`; do not edit it.', '',
-    'Every question of two public sets, OpenEQA (MIT) and the test split of SQA3D (CC BY 4.0), is',
-    'read by `memory_node/recall/intent.py`. What is read is answered from what is remembered,',
-    'which may well be «I do not know»; the rest is refused with the reason. The scenes of the sets',
-    'are not at hand, so this says what is understood, not what is answered right. SQA3D asks from a',
-    'standpoint: that is `pose` in the request.', '',
+    'Every question of two public sets, OpenEQA (MIT) and the test split of SQA3D (CC BY 4.0),',
+    'is read by `memory_node/recall/intent.py`. What is read is answered from what is remembered,',
+    'which may well be «I do not know»; the rest is refused with the reason. The scenes of the',
+    'sets are not at hand, so this says what is understood, not what is answered right. SQA3D asks',
+    'from a standpoint: that is `pose` in the request.', '',
 )  # fmt: skip
 
 Row = tuple[str, str]

@@ -34,9 +34,8 @@ def ask(given: argparse.Namespace, terminal: Terminal) -> int:
         ],
     })  # fmt: skip
     terminal.say(answer.text)
-    if not terminal.as_json:
-        sure = 'certain' if answer.certain else 'not certain'
-        terminal.warn(f'{sure} ({answer.confidence:.2f}), read as: {answer.reading}')
+    sure = 'certain' if answer.certain else 'not certain'
+    terminal.say(f'({sure}, {answer.confidence:.2f}; read as: {answer.reading})')
     return OK
 
 

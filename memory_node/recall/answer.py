@@ -171,7 +171,7 @@ class Answerer:
         less = f' ({once} of them seen in one look only)' if once else ''
         odd = 'odd' if len(there) % 2 else 'even'
         what = harmless(self._reading.thing) or 'things'
-        text = f'I know {counted(len(there), what)}{less}, an {odd} number: {ids}.'
+        text = f"I count {len(there)} of '{what}'{less}, an {odd} number: {ids}."
         sure = min(self._sure(hit) for hit in there)
         return _Said(text, sure, True, found.hits)
 

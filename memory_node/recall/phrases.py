@@ -81,7 +81,7 @@ RELATION = re.compile(
 NOT_HELD = re.compile(
     r'\b(?:above|over|behind|in front of|between|in between|opposite|across from|facing|'
     r'(?:to |on |at )?(?:the |its )?(?:left|right|other|far|back|front|each|both|same|opposite)'
-    r'(?: hand)? sides? of|(?:to|on|at) (?:the |its )?(?:left|right|back|front|top|bottom)(?: hand)?'
+    r'(?: hand)? sides? of|(?:to|on|at) (?:the |its )?(?:left|right|back|front|bottom)(?: hand)?'
     r'(?: of)?|(?:left|right) of|at the (?:end|corner|edge|back|front|top|bottom|entrance) of|'
     r'(?:in|at) the (?:center|centre|middle|corner)(?: of)?|against|through|along|outside(?: of)?|'
     r'past|from|hinter|vor dem|vor der|zwischen|über|links von|rechts von|detrás de|delante de|'

@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 
 _RUN = re.compile(r'[^\W\d_]+|\d+')
+_CAPITALS = re.compile(r'[^\W\da-z]+s')
+"""Several of what is written in capitals: TVs."""
 _IRREGULAR = {
     'knives': 'knife', 'shelves': 'shelf', 'loaves': 'loaf', 'leaves': 'leaf', 'mice': 'mouse',
     'people': 'person', 'persons': 'person', 'children': 'child', 'men': 'man', 'women': 'woman',
@@ -37,6 +39,9 @@ def key(text: str) -> str:
 
 def _camel(run: str) -> Iterator[str]:
     """Cut before a capital after a small letter, and before the last of several capitals."""
+    if _CAPITALS.fullmatch(run):
+        yield run
+        return
     start = 0
     for k in range(1, len(run)):
         small_beside = run[k - 1].islower() or run[k + 1 : k + 2].islower()

@@ -82,7 +82,7 @@ def test_a_query_by_text_says_why_it_goes_by_words_only(ask):
 
 def test_a_model_is_asked_last_and_only_if_both_sides_say_so(robot, run_node):
     with ModelServer('The cup [#1] could hold tea.') as server:
-        ask = Asking(robot, run_node(answer_url=server.url))
+        ask = Asking(robot, run_node({'answer_url': server.url}))
         ask.look(CUP)
         assert not ask('ask', text='where is the cup?', use_model=True).by_model
         assert ask('ask', text='what can I use to drink tea?').refusal
