@@ -47,6 +47,8 @@ LOOKS_LEAST = 0.2
 """Cosine of text and feature from which a thing may look like what is asked for."""
 FUSED_K = 60
 """Of reciprocal rank fusion: 1 / (K + rank), Cormack, Clarke and Büttcher, SIGIR 2009."""
+MOST_STATED = 100_000
+"""Stated facts that are looked through for one text."""
 _BM25_K, _BM25_B = 1.2, 0.75
 
 
@@ -160,13 +162,14 @@ def _by_stated_qualities(
             label[place], certain[place] = value[place], 1.0
 
 
-def stated_words(database: Database, ids: Sequence[int]) -> dict[int, frozenset[str]]:
-    """Words of the texts that were stated of some objects; of a true property, its key."""
+def stated_words(database: Database, ids: Sequence[int] | None = None) -> dict[int, frozenset[str]]:
+    """Words of the texts that were stated of some or all objects; of a true property, its key."""
     found: dict[int, frozenset[str]] = {}
     rows = database.rows(
         'SELECT object_id, key, value FROM property '
-        'WHERE object_id IN (SELECT value FROM json_each(?))', (json.dumps(list(ids)),),
-    )  # fmt: skip
+        'WHERE ?1 IS NULL OR object_id IN (SELECT value FROM json_each(?1)) LIMIT ?2',
+        (None if ids is None else json.dumps(list(ids)), MOST_STATED),
+    )
     for number, name, value in rows:
         plain = json.loads(value)
         if plain is True or isinstance(plain, str):
@@ -194,6 +197,8 @@ def alike(text: str, world: World, rows: Rows, aids: Aids) -> Floats:
     of_label = world.records['label'][rows]
     documents = [' '.join([name, *aids.names.others(name)]) for name in names]
     rankings = [bm25(text, documents)[of_label] if names else np.zeros(len(rows))]
+    if (stated := _stated(text, world, rows, aids.database)).any():
+        rankings.append(stated)
     if (llama := _llama()) is not None and names:
         rankings.append(llama.alike(text, names)[of_label])
     if aids.feature is not None and aids.feature.shape == (world.features.dim,):
@@ -239,6 +244,17 @@ def bm25(text: str, documents: Sequence[str]) -> Floats:
 @functools.lru_cache(maxsize=8192)
 def _bag(document: str) -> Mapping[str, int]:
     return Counter(words(document))
+
+
+def _stated(text: str, world: World, rows: Rows, database: Database) -> Floats:
+    """(R,) share of the words of a text that were stated of each object."""
+    wanted, share = frozenset(words(text)), np.zeros(len(rows))
+    said = {n: len(wanted & found) for n, found in stated_words(database).items()}
+    some = np.array(sorted(n for n, count in said.items() if count), dtype=np.int64)
+    at = np.flatnonzero(np.isin(world.records['id'][rows], some)) if len(some) else some
+    for place in at.tolist():
+        share[place] = said[int(world.records['id'][rows[place]])] / len(wanted)
+    return share
 
 
 def _looks(world: World, rows: Rows, feature: Features) -> Floats:

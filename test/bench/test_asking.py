@@ -10,6 +10,7 @@ from pathlib import Path
 
 import asking
 import pytest
+
 from identity.tours import places
 
 NOWHERE = Path('/nonexistent')

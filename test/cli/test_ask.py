@@ -63,7 +63,8 @@ def test_the_scene(path: Path, capsys) -> None:
     ('more', 'wrong'),
     [
         (['x' * 2000], 'text'), ([' '], 'text'), (['mug', '--limit', '0'], '--limit'),
-        (['mug', '--pose', '0', '0', '0', 'north'], '--pose'), (['mug', '--context', '0'], '--context'),
+        (['mug', '--pose', '0', '0', '0', 'north'], '--pose'),
+        (['mug', '--context', '0'], '--context'),
         (['unicorn', '--context', '9'], 'root'),
     ],
 )  # fmt: skip

@@ -74,6 +74,14 @@ def test_a_stated_quality_makes_certain(memory: SpatialMemory) -> None:
     assert [(h.object.id, h.terms['certain']) for h in hits] == [(2, 1.0), (1, 0.0)]
 
 
+def test_what_was_stated_ranks(memory: SpatialMemory) -> None:
+    fill(memory, 'box', 'box', 'chair')
+    assert found(memory, 'christmas things') == []
+    memory.set_property(2, 'content', 'Christmas tree', 'it says so', 'Ann', 1)
+    assert found(memory, 'christmas things') == [('box', 0.0)]
+    assert memory.query(Query(text='christmas things'))[0].object.id == 2
+
+
 # -- looks -----------------------------------------------------------------------------------
 
 
