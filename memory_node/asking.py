@@ -35,7 +35,7 @@ from memory_node.recall import explain, page
 from memory_node.recall import query as recall
 from memory_node.recall.names import Names, load_names
 from memory_node.recall.page import Page
-from memory_node.recall.rank import Aids, TextEncoder, unit
+from memory_node.recall.rank import Aids, TextEncoder, prepare, unit
 from memory_node.scene.relations import relations_about
 from memory_node.store import audit, log, objects, stated
 from memory_node.store.rebuild import findings
@@ -58,6 +58,8 @@ class Asking(OpenStore):
         Raises:
             InvalidValueError: a value of the query is malformed.
         """
+        if query.text:
+            prepare()
         feature = self._direction_of(query)
         with self._opened() as session:
             engine = session.engine
@@ -148,9 +150,9 @@ class Asking(OpenStore):
             return motion.hypotheses(session.engine.world, session.newest_ns, self.config)
 
     def named(self, text: str) -> list[int]:
-        """Ids of the live objects whose label a text names, ascending."""
+        """Ids of the live objects whose label a text names, ascending; for certain, if any is."""
         with self._opened() as session:
-            return page.named(session.engine.world, checks.text('text', text))
+            return page.named(session.engine.world, checks.text('text', text), self._names())
 
     def tracks(self, at_ns: int | None = None) -> list[Track]:
         """Mobile things (people, animals, robots) that are in sight, where `track_mobile` is on.

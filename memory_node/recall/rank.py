@@ -80,6 +80,11 @@ class Aids:
     feature: Features | None = None
 
 
+def prepare() -> None:
+    """Load what takes a second to load, before the memory is held."""
+    _llama()
+
+
 def text_terms(text: str, world: World, rows: Rows, aids: Aids) -> dict[str, Floats]:
     """Terms `label` (0 to 1) and `certain` (0 or 1) of each row; (R,) each.
 
@@ -282,6 +287,7 @@ class _Llama:
         matrix = np.stack([self._vector(' '.join(words(name)) or name) for name in names])
         cosine: Floats = (matrix * self._vector(text)).sum(axis=1)
         cosine[cosine < LLAMA_LEAST] = 0.0
+        cosine[[_shares_a_part(text, name) for name in names]] = 0.0
         return cosine
 
     def _vector(self, text: str) -> Floats:
@@ -291,6 +297,12 @@ class _Llama:
             vector = np.asarray(self._model.embed([text])[0], dtype=np.float64)
             self._known[text] = vector / max(float(np.sqrt((vector * vector).sum())), 1e-12)
         return self._known[text]
+
+
+def _shares_a_part(text: str, name: str) -> bool:
+    """Whether a word of one is only a part of a word of the other: `able` is no table."""
+    pairs = ((a, b) for a in words(text) for b in words(name) if a != b)
+    return any(a in b or b in a for a, b in pairs)
 
 
 @functools.cache

@@ -123,6 +123,13 @@ def test_a_long_text_is_refused_before_anything_is_encoded(memory: SpatialMemory
         memory.query(Query(text='x' * 100_000))
 
 
+def test_word_vectors_rank_and_never_make_certain(memory: SpatialMemory, llama) -> None:
+    fill(memory, 'car', 'stapler', 'table')
+    assert found(memory, 'automobile') == [('car', 0.0)]
+    assert found(memory, 'able') == [], 'part of a word is no likeness'
+    assert found(memory, 'unicorn') == []
+
+
 # -- arithmetic ------------------------------------------------------------------------------
 
 
