@@ -99,6 +99,20 @@ def test_counts_and_lists_leave_out_what_must_stay_out(memory: SpatialMemory) ->
     )
 
 
+def test_more_than_can_be_counted_is_said(memory: SpatialMemory, monkeypatch) -> None:
+    monkeypatch.setattr('memory_node.recall.answer.MAX_LIMIT', 1)
+    assert ask(memory, 'how many cups are there?').text.startswith(
+        "I count at least 1 of 'cups': ["
+    )
+
+
+def test_the_nearest_of_several_comes_first(memory: SpatialMemory) -> None:
+    for k in range(3):
+        memory.observe(view(BEGIN + 10 + 2 * k, seen('mug', (9, 0, 1)), seen('mug', (1, 1, 1))))
+    first, second = (h.object.center_m[0] for h in ask(memory, 'where are the mugs?').hits)
+    assert (first, second) == pytest.approx((1, 9))
+
+
 def test_the_closer_of_two(memory: SpatialMemory) -> None:
     answer = ask(memory, 'which is closer to me, the lamp or the cup?')
     assert answer.text.startswith('The cup ') and 'is closer than the floor lamp' in answer.text

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memory_node.config import MAX_LIMIT
 from memory_node.model import Check, Hit, MemoryObject, Pose, State
 from memory_node.recall import attributes, phrases
 from memory_node.recall.finding import Found, find, is_certain, relations_of
@@ -169,9 +170,11 @@ class Answerer:
         once = sum(h.object.state is State.TENTATIVE for h in there)
         ids = ', '.join(f'[#{h.object.id}]' for h in there[: self._limit])
         less = f' ({once} of them seen in one look only)' if once else ''
-        odd = 'odd' if len(there) % 2 else 'even'
+        whole = len(found.hits) < MAX_LIMIT
+        number = f'{"" if whole else "at least "}{len(there)}'
+        odd = f', an {"odd" if len(there) % 2 else "even"} number' if whole else ''
         what = harmless(self._reading.thing) or 'things'
-        text = f"I count {len(there)} of '{what}'{less}, an {odd} number: {ids}."
+        text = f"I count {number} of '{what}'{less}{odd}: {ids}."
         sure = min(self._sure(hit) for hit in there)
         return _Said(text, sure, True, found.hits)
 

@@ -175,14 +175,15 @@ def _in_span(memory: Asking, reading: Reading, hits: Iterable[Hit]) -> list[Hit]
 
 
 def _best_first(hits: Iterable[Hit], reading: Reading, pose: Pose | None) -> tuple[Hit, ...]:
-    """Certain first, then what is there, then by distance if it is about sides, then the surest."""
+    """Certain first, then what is there, then what is closest to the asker, then the surest."""
 
     def order(hit: Hit) -> tuple[object, ...]:
         obj = hit.object
-        near = way_to(pose, obj.center_m)[0] if pose is not None and reading.side else 0.0
+        away = 0.0 if pose is None else round(way_to(pose, obj.center_m)[0], 3)
         return (
-            not is_certain(hit), obj.state is State.ABSENT, round(near, 3), -round(hit.score, 9),
-            obj.state is State.TENTATIVE, -round(hit.presence * obj.confidence, 9), obj.id,
+            not is_certain(hit), obj.state is State.ABSENT, away if reading.side else 0.0,
+            -round(hit.score, 9), obj.state is State.TENTATIVE, away,
+            -round(hit.presence * obj.confidence, 9), obj.id,
         )  # fmt: skip
 
     return tuple(sorted(hits, key=order))
