@@ -80,9 +80,9 @@ class Asking(OpenStore):
         space = self._session.space.name
         if self._encoder is None:
             return 'semantic search is off: there is no encoder of texts'
-        if self._encoder.space != space:
+        if self._encoder.name != space:
             return (
-                f'semantic search is off: the encoder is of {self._encoder.space!r}, the features '
+                f'semantic search is off: the encoder is of {self._encoder.name!r}, the features '
                 f'of {space!r}'
             )
         return ''
@@ -94,7 +94,7 @@ class Asking(OpenStore):
         encoder = self._encoder
         assert encoder is not None
         checks.text('text', query.text)
-        return unit(np.asarray(encoder.encode_text(query.text)))
+        return unit(np.asarray(encoder.texts([query.text]))[0])
 
     def _names(self) -> Names:
         """What people call things, by the settings."""

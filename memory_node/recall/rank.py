@@ -53,16 +53,16 @@ _BM25_K, _BM25_B = 1.2, 0.75
 
 
 class TextEncoder(Protocol):
-    """Puts texts into the feature space of the memory.
+    """Puts texts into the feature space of the memory; see `perception.encoder`.
 
     Attributes:
-        space: name of that space; another one than the memory's is not used.
+        name: of that space; another one than the memory's is not used.
     """
 
-    space: str
+    name: str
 
-    def encode_text(self, text: str) -> Any:
-        """(D,) a direction."""
+    def texts(self, texts: Sequence[str]) -> Any:
+        """(N, D) a direction for each text."""
         ...
 
 

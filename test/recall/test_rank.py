@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -88,13 +88,13 @@ def test_what_was_stated_ranks(memory: SpatialMemory) -> None:
 class Encoder:
     """Says of each text that it looks like one axis."""
 
-    space = ''
+    name = ''
 
     def __init__(self, axes: dict[str, int]) -> None:
         self.axes = axes
 
-    def encode_text(self, text: str) -> np.ndarray:
-        return 3.0 * np.eye(4)[self.axes.get(text, 3)]
+    def texts(self, texts: Sequence[str]) -> np.ndarray:
+        return 3.0 * np.eye(4)[[self.axes.get(text, 3) for text in texts]]
 
 
 def test_an_encoder_ranks_and_never_makes_certain(memory: SpatialMemory) -> None:
@@ -111,7 +111,7 @@ def test_an_encoder_ranks_and_never_makes_certain(memory: SpatialMemory) -> None
 def test_an_encoder_of_another_space_is_not_used(memory: SpatialMemory) -> None:
     fill(memory, 'gadget', feature=np.eye(4, dtype=np.float32)[:1])
     encoder = Encoder({'corkscrew': 0})
-    encoder.space = 'other@model@4'
+    encoder.name = 'other@model@4'
     memory.use_encoder(encoder)
     assert "is of 'other@model@4'" in memory.text_search
     assert found(memory, 'corkscrew') == []
