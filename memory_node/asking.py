@@ -15,7 +15,6 @@ from memory_node.config import MAX_LIMIT
 from memory_node.errors import InvalidValueError
 from memory_node.fusion import motion
 from memory_node.fusion.motion import Reunion
-from memory_node.fusion.world import Features
 from memory_node.model import (
     Change,
     Event,
@@ -30,12 +29,10 @@ from memory_node.model import (
     State,
     Track,
 )
-from memory_node.opened import OpenStore
+from memory_node.naming import Naming
 from memory_node.recall import explain, page
 from memory_node.recall import query as recall
-from memory_node.recall.names import Names, load_names
 from memory_node.recall.page import Page
-from memory_node.recall.rank import Aids, TextEncoder, prepare, unit
 from memory_node.scene.relations import relations_about
 from memory_node.store import audit, log, objects, stated
 from memory_node.store.rebuild import findings
@@ -46,11 +43,8 @@ MAX_SEQ = 2**63 - 1
 RELATIONS = tuple(kind.value for kind in RelationKind)
 
 
-class Asking(OpenStore):
+class Asking(Naming):
     """The half of SpatialMemory that reads."""
-
-    _encoder: TextEncoder | None = None
-    _named_by: tuple[str, Names] | None = None
 
     def query(self, query: Query) -> Hits:
         """Return what matches, best first.
@@ -58,50 +52,11 @@ class Asking(OpenStore):
         Raises:
             InvalidValueError: a value of the query is malformed.
         """
-        if query.text:
-            prepare()
-        feature = self._direction_of(query)
+        aids = self._aids(query.text)
         with self._opened() as session:
             engine = session.engine
-            aids = Aids(self._names(), session.database, feature)
             return recall.answer(recall.checked(query, engine.world), engine.world, engine.index,
                                  aids, session.newest_ns)  # fmt: skip
-
-    def use_encoder(self, encoder: TextEncoder | None) -> None:
-        """Also rank what a text may look like; None: by words only.
-
-        It is used while the memory has features of its space, see `text_search`.
-        """
-        self._encoder = encoder
-
-    @property
-    def text_search(self) -> str:
-        """Why texts are searched by words only; empty: also by what things look like (C36)."""
-        space = self._session.space.name
-        if self._encoder is None:
-            return 'semantic search is off: there is no encoder of texts'
-        if self._encoder.name != space:
-            return (
-                f'semantic search is off: the encoder is of {self._encoder.name!r}, the features '
-                f'of {space!r}'
-            )
-        return ''
-
-    def _direction_of(self, query: Query) -> Features | None:
-        """What the text would look like, if anything can say; called without the memory held."""
-        if not isinstance(query.text, str) or not query.text.strip() or self.text_search:
-            return None
-        encoder = self._encoder
-        assert encoder is not None
-        checks.text('text', query.text)
-        return unit(np.asarray(encoder.texts([query.text]))[0])
-
-    def _names(self) -> Names:
-        """What people call things, by the settings."""
-        path = self.config.labels_file
-        if self._named_by is None or self._named_by[0] != path:
-            self._named_by = path, load_names(path)
-        return self._named_by[1]
 
     def objects(self) -> list[MemoryObject]:
         """All objects that have not ended, by id."""

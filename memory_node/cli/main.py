@@ -10,7 +10,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from memory_node.cli.arguments import add_acts, real, whole, whole_from
+from memory_node.cli.arguments import add_acts, whole, whole_from
+from memory_node.cli.words import add_ask
 
 VERBS = (
     'inspect', 'ask', 'check', 'rebuild', 'repair', 'snapshot',
@@ -79,23 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument(
         '--id', type=whole, metavar='ID', help='show this object, also one that has ended'
     )
-    ask = verb(
-        'ask', 'ask what is in it, in words',
-        'Answer a question in words from what is remembered, as of the newest view. Nothing is '
-        'written; a node may have it open.',
-    )  # fmt: skip
-    ask.add_argument('text', metavar='TEXT', help='for example: where is the mug?')
-    ask.add_argument(
-        '--pose', nargs=4, type=real, metavar=('X', 'Y', 'Z', 'DEG'),
-        help='where you stand (m) and look (0: along x), for «near me» and «on my left»',
-    )  # fmt: skip
-    ask.add_argument(
-        '--limit', type=_limit, default=10, metavar='N', help='name N things at most (default 10)'
-    )
-    ask.add_argument(
-        '--context', type=_tokens, default=0, metavar='TOKENS',
-        help='write the scene instead, in so many tokens; TEXT: a region or thing, or nothing',
-    )  # fmt: skip
+    add_ask(verb)
     verb(
         'check', 'find everything that is wrong with it',
         'Read the whole file, replay its log, and say what is wrong: `clean`, or one finding a '
@@ -124,14 +109,6 @@ def _parser() -> argparse.ArgumentParser:
 
 def _count(text: str) -> int:
     return whole_from(text, 0, MOST_ROWS)
-
-
-def _limit(text: str) -> int:
-    return whole_from(text, 1, 1000)
-
-
-def _tokens(text: str) -> int:
-    return whole_from(text, 1, MOST_ROWS)
 
 
 if __name__ == '__main__':
