@@ -240,7 +240,8 @@ def test_what_changed(memory: SpatialMemory) -> None:
     seq = memory.seq
     nothing = ask(memory, 'what changed since my last visit?', since_seq=seq)
     assert nothing.text == 'I know of no change (last visit).' and not nothing.certain
-    assert 'since_seq' in ask(memory, 'what changed since my last visit?').refusal
+    if not hasattr(memory, 'what_changed'):  # which knows when the last visit was
+        assert 'since_seq' in ask(memory, 'what changed since my last visit?').refusal
     for k in range(3):
         memory.observe(view(BEGIN + 7200 + 2 * k, seen('book', (5, 5, 1))))
     new = ask(memory, 'what changed since my last visit?', since_seq=seq)

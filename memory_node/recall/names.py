@@ -64,12 +64,10 @@ class Names:
     Attributes:
         line: name → which line of `names` it stands in.
         kinds: wider word → lines and keys of what is such a thing.
-        spelt: line → all its names as written.
     """
 
     line: Mapping[str, str] = field(default_factory=dict)
     kinds: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    spelt: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def naming(self, text: str, label: str) -> Naming:
         """How the text names the label."""
@@ -100,10 +98,6 @@ class Names:
     def known(self, text: str) -> bool:
         """Whether the text is listed."""
         return key(text) in self.line or key(text) in self.kinds
-
-    def others(self, label: str) -> tuple[str, ...]:
-        """All names of the line in which a label stands; none if it is not listed."""
-        return self.spelt.get(self.line.get(key(label), ''), ())
 
     def _core(self, asked: str, label: str) -> float:
         if not asked or not label:
@@ -158,9 +152,7 @@ def names_of(given: Mapping[str, Any], where: str) -> Names:
         InvalidValueError: it is not of the form of `data/labels.yaml`, or a name stands twice.
     """
     line: dict[str, str] = {}
-    spelt: dict[str, tuple[str, ...]] = {}
     for name, others in _lists(given.get('names', {}), f'{where}: names'):
-        spelt[key(name)] = (name, *others)
         for other in (name, *others):
             if line.setdefault(key(other), key(name)) != key(name):
                 raise InvalidValueError(
@@ -170,7 +162,7 @@ def names_of(given: Mapping[str, Any], where: str) -> Names:
         key(name): frozenset(line.get(key(other), key(other)) for other in others)
         for name, others in _lists(given.get('kinds', {}), f'{where}: kinds')
     }
-    return Names(line, kinds, spelt)
+    return Names(line, kinds)
 
 
 def _lists(given: Any, place: str) -> list[tuple[str, list[str]]]:

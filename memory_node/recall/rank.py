@@ -4,9 +4,9 @@
 """What a text has to do with objects: named for certain, or only alike.
 
 Names decide (`recall.names`). Only where nothing carries all words of the text are objects ranked
-that are merely alike: by words in common (BM25 over labels, their other names and what was
-stated), by `wordllama` where it is installed, and by how things look where the memory was given an
-encoder of its feature space. The rankings are fused by reciprocal rank, and never make certain.
+that are merely alike: by words in common (BM25 over labels) and what was stated of them, by
+`wordllama` where it is installed, and by how things look where the memory was given an encoder of
+its feature space. The rankings are fused by reciprocal rank, and never make certain.
 
 Everything is held in memory and made from labels, which are few however many objects there are:
 so there is no index on disk that could differ from what it is of, or keep what was purged.
@@ -200,8 +200,7 @@ def alike(text: str, world: World, rows: Rows, aids: Aids) -> Floats:
     """(R,) 0 to 1: rankings of what is alike, fused by reciprocal rank."""
     names = world.labels.names
     of_label = world.records['label'][rows]
-    documents = [' '.join([name, *aids.names.others(name)]) for name in names]
-    rankings = [bm25(text, documents)[of_label] if names else np.zeros(len(rows))]
+    rankings = [bm25(text, names)[of_label] if names else np.zeros(len(rows))]
     if (stated := _stated(text, world, rows, aids.database)).any():
         rankings.append(stated)
     if (llama := _llama()) is not None and names:

@@ -57,6 +57,12 @@ def test_alike_is_found_only_where_nothing_has_all_words(memory: SpatialMemory) 
     assert found(memory, 'violin') == []
 
 
+def test_parts_of_other_names_are_no_likeness(memory: SpatialMemory) -> None:
+    fill(memory, 'mug')
+    assert found(memory, 'coffee cup') == [('mug', 1.0)]
+    assert found(memory, 'cup') == []
+
+
 def test_evidence_below_half_is_not_certain(memory: SpatialMemory) -> None:
     for k, label in enumerate(['mug', 'mug', 'mug', 'cup', 'bowl']):
         memory.observe(view(1000 + 2 * k, seen(label, score=0.8)))
