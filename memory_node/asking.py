@@ -12,9 +12,10 @@ import numpy as np
 
 from memory_node import checks
 from memory_node.config import MAX_LIMIT
-from memory_node.errors import InvalidValueError
+from memory_node.errors import InvalidValueError, UnknownObjectError
 from memory_node.fusion import motion
 from memory_node.fusion.motion import Reunion
+from memory_node.fusion.world import Rows
 from memory_node.model import (
     Change,
     Event,
@@ -30,11 +31,14 @@ from memory_node.model import (
     Track,
 )
 from memory_node.opened import OpenStore
-from memory_node.recall import explain, page
-from memory_node.recall import query as recall
+from memory_node.recall import evidence, explain, page
+from memory_node.recall import moment as recall
+from memory_node.recall.asked import checked, is_past
+from memory_node.recall.moment import Moment
 from memory_node.recall.page import Page
-from memory_node.scene.relations import relations_about
+from memory_node.recall.query import answer
 from memory_node.store import audit, log, objects, stated
+from memory_node.store.bound import NOW, Bound
 from memory_node.store.rebuild import findings
 
 MAX_UNANCHORED = 2000
@@ -46,16 +50,74 @@ RELATIONS = tuple(kind.value for kind in RelationKind)
 class Asking(OpenStore):
     """The half of SpatialMemory that reads."""
 
+    _past: Moment | None = None
+    """The last moment in the past that was asked about, and at which line that was."""
+
     def query(self, query: Query) -> Hits:
         """Return what matches, best first.
 
         Raises:
-            InvalidValueError: a value of the query is malformed.
+            InvalidValueError: a value of the query is malformed, or names what nobody knows.
+            UnknownObjectError: no object ever had one of the ids.
         """
         with self._opened() as session:
-            engine = session.engine
-            return recall.answer(recall.checked(query, engine.world), engine.world, engine.index,
-                                 session.database, session.newest_ns)  # fmt: skip
+            asked = checked(query, session.engine.world.features.dim)
+            moment = recall.now(session)
+            if is_past(asked):
+                moment = self._moment(recall.bound_of(asked, session))
+            return answer(asked, moment, self._only(asked, moment))
+
+    def _moment(self, bound: Bound) -> Moment:
+        """The memory as it was; the last one is kept, as who asks once asks again."""
+        session = self._session
+        if bound == NOW:
+            return recall.now(session)
+        known = self._past
+        if known is None or (known.bound, known.asked_seq) != (bound, session.seq):
+            known = self._past = recall.at(session, bound)
+        known.world.columns = session.engine.world.columns
+        return known
+
+    def _only(self, query: Query, moment: Moment) -> Rows | None:
+        """Rows of the objects that pass what needs more than their records; None: all may."""
+        passing = []
+        if query.ids:
+            passing.append({moment.final(self._asked_id(i)) for i in query.ids})
+        if query.relation is not None:
+            kind, other = query.relation
+            passing.append(self._subjects(kind, other, moment))
+        if query.properties:
+            passing.append(evidence.having(query.properties, moment))
+        seen = evidence.sighted(query, moment)
+        if seen is not None:
+            passing.append(seen)
+        if not passing:
+            return None
+        ids = np.array(sorted(set.intersection(*passing)), dtype=np.int64)
+        rows = moment.world.rows_of(ids)
+        return np.sort(rows[rows >= 0])
+
+    def _asked_id(self, object_id: int) -> int:
+        """An id that some object has or had."""
+        last = self._session.engine.last_object_id
+        if not 0 < object_id <= last:
+            raise UnknownObjectError(f'no object has the id {object_id}; ids go from 1 to {last}')
+        return int(object_id)
+
+    def _subjects(self, kind: str, other: int | str, moment: Moment) -> set[int]:
+        """Ids of what stands in a relation to an object, or to any that a text names."""
+        if isinstance(other, str):
+            anchors = page.named(moment.world, other)
+            if not anchors:
+                raise InvalidValueError(
+                    f'relation: got {other!r}, expected an id or the name of something known'
+                )
+        else:
+            anchors = [moment.final(self._asked_id(checks.whole('relation', other, 1)))]
+        found = moment.relations(anchors, self.config)
+        self._require_kind(kind, found)
+        to = set(anchors)
+        return {r.subject_id for r in found if r.kind == kind and r.object_id in to}
 
     def objects(self) -> list[MemoryObject]:
         """All objects that have not ended, by id."""
@@ -205,21 +267,23 @@ class Asking(OpenStore):
             if anchors is None:
                 anchors = self._every_id()
             found = self._relations(sorted(anchors))
-            if (
-                kind is not None
-                and kind not in RELATIONS
-                and not any(r.kind == kind for r in found)
-            ):
-                stated_kinds = stated.kinds(self._database)
-                if kind not in stated_kinds:
-                    known = ', '.join([*RELATIONS, *stated_kinds])
-                    raise InvalidValueError(f'relation: got {kind!r}, expected one of {known}')
+            if kind is not None:
+                self._require_kind(kind, found)
             return [
                 r for r in found
                 if (kind is None or r.kind == kind)
                 and (subjects is None or r.subject_id in subjects)
                 and (others is None or r.object_id in others)
             ]  # fmt: skip
+
+    def _require_kind(self, kind: str, found: Iterable[Relation]) -> None:
+        """Refuse a kind of relation that neither geometry gives nor anybody stated."""
+        if kind in RELATIONS or any(r.kind == kind for r in found):
+            return
+        stated_kinds = stated.kinds(self._database)
+        if kind not in stated_kinds:
+            known = ', '.join([*RELATIONS, *stated_kinds])
+            raise InvalidValueError(f'relation: got {kind!r}, expected one of {known}')
 
     def _every_id(self) -> set[int]:
         world = self._session.engine.world
@@ -231,13 +295,8 @@ class Asking(OpenStore):
         return set(world.records['id'][world.live_rows()].tolist())
 
     def _relations(self, object_ids: list[int]) -> list[Relation]:
-        engine = self._session.engine
-        rows = [row for i in object_ids if (row := self._row_if_live(i)) is not None]
-        found = relations_about(
-            engine.world, engine.index, np.array(rows, dtype=np.int64), self.config
-        )
-        live = {int(engine.world.records['id'][row]) for row in rows}
-        return found + stated.relations_of(self._database, live, self._session.redirects)
+        finals = [self._object(number).id for number in object_ids]
+        return recall.now(self._session).relations(finals, self.config)
 
     def properties(self, object_id: int) -> dict[str, Any]:
         """Facts that were stated about an object; also of one that has ended.

@@ -35,7 +35,7 @@ UPDATE_OBJECT = (
     + ', '.join(f'{name.strip()} = ?{k}' for k, name in enumerate(_COLUMNS.split(','), 1) if k > 1)
     + f', version_seq = coalesce(?{_COUNT + 1}, version_seq) WHERE id = ?1'
 )
-INSERT_VERSION = f'INSERT OR REPLACE INTO object_version VALUES ({", ".join("?" * 16)})'
+INSERT_VERSION = f'INSERT OR REPLACE INTO object_version VALUES ({", ".join("?" * 24)})'
 _RECORD = 'SELECT id, label, state, map_id, record FROM object'
 LIVE = "state NOT IN ('forgotten', 'merged')"
 _CODE = {word: code for code, word in enumerate(STATE_WORDS)}
@@ -128,7 +128,13 @@ def write_update(
 
 
 def _version_row(row: Sequence[Any], change: Change) -> tuple[Any, ...]:
-    return (row[0], change.seq, change.stamp_ns, change.recorded_ns, row[1], row[3], *row[4:14])
+    number, label, labels, state, *box = row[:14]
+    confidence, observations, _, _, first_ns, last_ns, map_id = row[18:25]
+    return (
+        number, change.seq, change.stamp_ns, change.recorded_ns, label, state, *box,
+        labels if ',' in labels else None, map_id, confidence, observations, first_ns, last_ns,
+        row[28], row[29],
+    )  # fmt: skip
 
 
 def write_record(
