@@ -29,9 +29,10 @@ from memory_node.model import (
     RelationKind,
     State,
     Track,
+    WhatChanged,
 )
 from memory_node.opened import OpenStore
-from memory_node.recall import evidence, explain, page
+from memory_node.recall import changed, evidence, explain, page
 from memory_node.recall import moment as recall
 from memory_node.recall.asked import checked, is_past
 from memory_node.recall.moment import Moment
@@ -236,6 +237,39 @@ class Asking(OpenStore):
             if object_id is not None and since_seq == 0:
                 return log.newest_changes_of(self._database, [object_id], checks.limit(limit))
             return log.changes_of(self._database, since_seq, checks.limit(limit), object_id)
+
+    def what_changed(
+        self,
+        since_ns: int | None = None,
+        since_seq: int | None = None,
+        region: str = '',
+        kinds: Iterable[str] = (),
+        limit: int = Query.limit,
+    ) -> WhatChanged:
+        """What has changed, grouped by region and kind.
+
+        Args:
+            since_ns: from this time on (stamps); or since_seq: after this log line. Neither: since
+                the last view before the newest gap of `visit_gap_s` between views.
+            region: only in the region of this name, or a part of it; empty: anywhere.
+            kinds: only these; empty: all but UPDATED, by which a place is known better.
+            limit: so many of the newest changes are in a group.
+
+        Raises:
+            InvalidValueError: a value is malformed, both are given, or nobody knows the region.
+        """
+        if since_ns is not None and since_seq is not None:
+            raise InvalidValueError('since_ns: got it and since_seq, expected one of them')
+        for name, value in (('since_ns', since_ns), ('since_seq', since_seq)):
+            if value is not None:
+                checks.whole(name, value, 0)
+        if region != '':
+            checks.word('region', region)
+        wanted = changed.kinds_of(kinds)
+        with self._opened() as session:
+            return changed.what_changed(
+                session, since_ns, since_seq, region, wanted, checks.limit(limit), self.config
+            )
 
     def relations(self, object_id: int) -> list[Relation]:
         """Relations in which an object is subject or object; none for one that has ended.

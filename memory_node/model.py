@@ -389,6 +389,7 @@ class ObjectVersion:
     center_m: Triple
     size_m: Triple
     orientation_xyzw: Quaternion
+    map_id: str = ''
 
 
 @dataclass(frozen=True)
@@ -646,6 +647,40 @@ class Query:
     as_of_ns: int | None = None
     known_at: int | None = None
     known_at_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class ChangeGroup:
+    """Changes of one kind in one region.
+
+    Attributes:
+        region: name of the smallest region in which they happened; where a thing has moved, the one
+            that it went to. Empty: in none.
+        count: number of changes, whatever the limit.
+        changes: the newest of them, newest last. versions: the object as each of them left it;
+            None: a change of no object, or one whose version is gone.
+    """
+
+    region: str
+    kind: ChangeKind
+    count: int
+    changes: tuple[Change, ...]
+    versions: tuple[ObjectVersion | None, ...]
+
+
+@dataclass(frozen=True)
+class WhatChanged:
+    """What has changed since some moment.
+
+    Attributes:
+        since_seq: after this log line; None: it was asked for by time.
+        since_ns: from this time on; None: it was asked for by a log line.
+        groups: by region, then by kind; what is in no region comes last.
+    """
+
+    since_seq: int | None
+    since_ns: int | None
+    groups: tuple[ChangeGroup, ...]
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,9 @@ class Placing(Purging):
                     recorded_ns=recorded_ns,
                 )  # fmt: skip
             except InvalidValueError as error:
-                raise InvalidValueError(f'regions_file: {path}: region {number}: {error}') from error
+                raise InvalidValueError(
+                    f'regions_file: {path}: region {number}: {error}'
+                ) from error
             if commit.changes:
                 commits.append(commit)
         return commits

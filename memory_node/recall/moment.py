@@ -61,9 +61,7 @@ class Moment:
         found = relations_about(world, self.index, np.array(rows, dtype=np.int64), config)
         live = {int(world.records['id'][row]) for row in rows}
         if self.is_now:
-            return found + stated.relations_of(
-                self.session.database, live, self.session.redirects
-            )
+            return found + stated.relations_of(self.session.database, live, self.session.redirects)
         return found + [
             r for r in self.told.relations()
             if live & {r.subject_id, r.object_id}

@@ -17,6 +17,7 @@ from memory_node.recall.asked import SEEN, STATED
 from memory_node.recall.moment import Moment
 from memory_node.recall.words import label_score
 from memory_node.scene import boxes
+from memory_node.scene.regions import RegionBook
 from memory_node.store.database import Database
 
 _Key = Callable[[Rows], np.ndarray]
@@ -142,13 +143,21 @@ def _in_box(query: Query, center: Floats) -> boxes.Bools:
 
 def _in_region(name: str, world: World, rows: Rows) -> boxes.Bools:
     """Whether each object lies in a region of this name, or in a part of it."""
-    book = world.regions
+    book, records = world.regions, world.records
+    return book.inside(regions_named(book, name), records['center'][rows], records['map'][rows])
+
+
+def regions_named(book: RegionBook, name: str) -> list[int]:
+    """Places of the regions of a name and of what is part of them.
+
+    Raises:
+        InvalidValueError: there is none of this name.
+    """
     named = book.named(name)
     if not named:
         known = ', '.join(sorted({r.name for r in book.regions})) or 'none, as there are no regions'
         raise InvalidValueError(f'region: got {name!r}, expected one of {known}')
-    places = {part for place in named for part in book.parts_of(place)}
-    return book.inside(sorted(places), world.records['center'][rows], world.records['map'][rows])
+    return sorted({part for place in named for part in book.parts_of(place)})
 
 
 def _from(source: str, world: World, rows: Rows) -> boxes.Bools:

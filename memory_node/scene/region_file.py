@@ -35,7 +35,7 @@ def read_regions(path: str) -> list[dict[str, Any]]:
             f'regions_file: {path}: got {short(given)}, expected the key regions with a list'
         )
     for number, region in enumerate(listed, 1):
-        if not isinstance(region, Mapping) or 'name' not in region or not _KEYS >= set(region):
+        if not isinstance(region, Mapping) or 'name' not in region or not set(region) <= _KEYS:
             raise InvalidValueError(
                 f'regions_file: {path}: region {number}: got {short(region)}, expected name and of '
                 f'{", ".join(sorted(_KEYS - {"name"}))} what is known'

@@ -167,9 +167,8 @@ class RegionBook:
 
 
 def _surrounds(corners: Floats, points: Floats) -> Bools:
-    """Whether an outline surrounds each point, (N, 2): a ray to +x crosses it an odd number of times.
-
-    Of outlines that share an edge, exactly one surrounds a point on it.
+    """Whether an outline surrounds each point, (N, 2): a ray to +x crosses it an odd number of
+    times. Of outlines that share an edge, exactly one surrounds a point on it.
     """
     x, y = points[:, 0, None], points[:, 1, None]
     a, b = corners, np.roll(corners, -1, axis=0)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from views import SECOND, seen, stream, view
+from views import stream
 
 from memory_node import Config, Query, SpatialMemory
-from memory_node.errors import InvalidValueError, SpatialMemoryError
+from memory_node.errors import SpatialMemoryError
 from memory_node.model import MemoryObject, State
 
 EVERY = [s.value for s in State if s not in (State.FORGOTTEN, State.MERGED)]
@@ -97,8 +97,9 @@ def compare(then: dict[int, MemoryObject], now: dict[int, MemoryObject], config:
         assert (old.state, old.label, old.map_id) == (new.state, new.label, new.map_id)
         assert (old.observations, old.last_seen_ns) == (new.observations, new.last_seen_ns)
         assert old.first_seen_ns == new.first_seen_ns
-        apart = np.abs(np.array(old.center_m) - new.center_m)
-        assert np.sqrt((apart * apart).sum()) <= config.version_distance_m + 1e-9
+        for name in ('center_m', 'size_m'):
+            apart = np.abs(np.subtract(getattr(old, name), getattr(new, name)))
+            assert apart.max() < config.version_distance_m + 1e-9
         if old.center_m == new.center_m:
             assert old.region == new.region
 
