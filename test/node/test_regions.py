@@ -172,7 +172,7 @@ REFUSES = [
     ('set_region', {'name': 'a', 'remove': True}, 'region'),
     ('set_region', {'name': 'a', 'polygon': corners((0, 0), (1, 1))}, 'high_m'),
     ('set_region', {'name': 'a', 'polygon': corners((0, 0), (1, math.nan)), 'high_m': 1.0},
-     'header.frame_id'),
+     'polygon_m'),
     ('set_region', {'name': 'a', 'polygon': corners((0, 0), (1, 1)), 'high_m': 1.0, 'parent': 'b'},
      'parent'),
     ('what_changed', {'region': 'cellar'}, 'region'),
