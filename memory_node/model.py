@@ -550,6 +550,9 @@ class MergedStore:
     aliases: Mapping[int, int]
 
 
+NO_FACTS: Mapping[str, str] = {}
+
+
 class Order(_Word):
     """How answers are sorted; ties always by id."""
 
@@ -634,7 +637,7 @@ class Query:
     at_ns: int | None = None
     offset: int = 0
     ids: Sequence[int] = ()
-    properties: Mapping[str, object] = field(default_factory=dict)
+    properties: Mapping[str, object] = field(default_factory=lambda: NO_FACTS)
     box_m: tuple[Sequence[float], Sequence[float]] | None = None
     box_pose: Pose | None = None
     region: str = ''
@@ -642,7 +645,7 @@ class Query:
     seen_from_ns: int | None = None
     seen_until_ns: int | None = None
     sensor: str = ''
-    scope: Mapping[str, str] = field(default_factory=dict)
+    scope: Mapping[str, str] = field(default_factory=lambda: NO_FACTS)
     source: str = ''
     as_of_ns: int | None = None
     known_at: int | None = None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,22 +38,10 @@ def checked(query: Query, dim: int | None) -> Query:
     Raises:
         InvalidValueError: says which value was given and what was expected.
     """
-    checks.limit(query.limit)
-    checks.whole('offset', query.offset, 0, MAX_OFFSET)
-    for name in _NUMBERS:
-        if getattr(query, name) != 0:
-            checks.finite(name, getattr(query, name))
-    for name in _TIMES:
-        if getattr(query, name) is not None:
-            checks.whole(name, getattr(query, name), 0)
-    _require_words(query)
-    _require_place(query)
-    _require_order_of_times(query)
-    _require_facts(query)
-    if query.states != ():
-        _one_of('states', query.states, [s.value for s in State if s not in ENDED])
-    _one_of('order', [query.order], [o.value for o in Order])
-    _one_of('source', [query.source], SOURCES)
+    given = {name for name, value in vars(query).items() if value is not _DEFAULTS[name]}
+    for check, names in _CHECKS:
+        if not given.isdisjoint(names):
+            check(query)
     if query.feature is None:
         return query
     if is_past(query):
@@ -62,6 +50,23 @@ def checked(query: Query, dim: int | None) -> Query:
             'looked once is not kept'
         )
     return dataclasses.replace(query, feature=_feature(query.feature, dim))
+
+
+def _require_numbers(query: Query) -> None:
+    checks.limit(query.limit)
+    checks.whole('offset', query.offset, 0, MAX_OFFSET)
+    for name in _NUMBERS:
+        checks.finite(name, getattr(query, name))
+    for name in _TIMES:
+        if getattr(query, name) is not None:
+            checks.whole(name, getattr(query, name), 0)
+
+
+def _require_known_words(query: Query) -> None:
+    if query.states != ():
+        _one_of('states', query.states, [s.value for s in State if s not in ENDED])
+    _one_of('order', [query.order], [o.value for o in Order])
+    _one_of('source', [query.source], SOURCES)
 
 
 def is_past(query: Query) -> bool:
@@ -140,6 +145,21 @@ def _require_facts(query: Query) -> None:
                 checks.said(name, value)
             else:
                 checks.plain(name, value)
+
+
+_DEFAULTS = vars(Query())
+_CHECKS: tuple[tuple[Callable[[Query], None], frozenset[str]], ...] = (
+    (_require_numbers, frozenset({'limit', 'offset', *_NUMBERS, *_TIMES})),
+    (_require_words, frozenset({'text', 'labels', 'region', 'sensor', 'relation'})),
+    (_require_place, frozenset({'near_m', 'radius_m', 'box_m', 'box_pose'})),
+    (_require_order_of_times, frozenset({
+        'seen_since_ns', 'unseen_since_ns', 'seen_from_ns', 'seen_until_ns', 'known_at',
+        'known_at_ns',
+    })),
+    (_require_facts, frozenset({'ids', 'properties', 'scope'})),
+    (_require_known_words, frozenset({'states', 'order', 'source'})),
+)  # fmt: skip
+"""What is checked where any of these fields is not left at its default."""
 
 
 def _listed(name: str, given: Any) -> Collection[Any]:
