@@ -164,7 +164,9 @@ def test_what_the_robot_holds_does_not_go_along(memory: SpatialMemory) -> None:
 
 def test_what_the_robot_did_cannot_be_undone_and_that_is_said(memory: SpatialMemory) -> None:
     commit = memory.picked(1)
-    with pytest.raises(InvalidValueError, match=rf'line {commit.seq} is what the robot did \(picked'):
+    with pytest.raises(
+        InvalidValueError, match=rf'line {commit.seq} is what the robot did \(picked'
+    ):
         memory.undo(commit.seq)
     with pytest.raises(InvalidValueError, match='line 1 is of kind VIEW, expected a correction'):
         memory.undo(1)
