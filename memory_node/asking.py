@@ -14,6 +14,7 @@ from memory_node import checks
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import InvalidValueError, UnknownObjectError
 from memory_node.fusion import motion
+from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.motion import Reunion
 from memory_node.fusion.world import Rows
 from memory_node.model import (
@@ -51,9 +52,6 @@ RELATIONS = tuple(kind.value for kind in RelationKind)
 class Asking(OpenStore):
     """The half of SpatialMemory that reads."""
 
-    _past: Moment | None = None
-    """The last moment in the past that was asked about, and at which line that was."""
-
     def query(self, query: Query) -> Hits:
         """Return what matches, best first.
 
@@ -63,21 +61,31 @@ class Asking(OpenStore):
         """
         with self._opened() as session:
             asked = checked(query, session.engine.world.features.dim)
-            moment = recall.now(session)
-            if is_past(asked):
-                moment = self._moment(recall.bound_of(asked, session))
+            bound = recall.bound_of(asked, session) if is_past(asked) else NOW
+            if bound == NOW:
+                moment = recall.now(session)
+                return answer(asked, moment, self._only(asked, moment))
+        moment = self._read_past(bound)
+        with self._opened():
             return answer(asked, moment, self._only(asked, moment))
 
-    def _moment(self, bound: Bound) -> Moment:
-        """The memory as it was; the last one is kept, as who asks once asks again."""
-        session = self._session
-        if bound == NOW:
-            return recall.now(session)
-        known = self._past
-        if known is None or (known.bound, known.asked_seq) != (bound, session.seq):
-            known = self._past = recall.at(session, bound)
-        known.world.columns = session.engine.world.columns
-        return known
+    def _read_past(self, bound: Bound) -> Moment:
+        """The memory as it was. Reading it takes a while; others get their turns meanwhile."""
+        while True:
+            with self._opened() as session:
+                known, now = self._past, session.engine.world
+                if known is not None and known.bound == bound:
+                    known.renew_classes()
+                    return known
+                reading = recall.read(session, bound)
+            more = True
+            while more:
+                with self._opened():
+                    more = reading.step()
+            index = CandidateIndex(reading.world)
+            with self._opened() as session:
+                if session.engine.world is now:  # else a purge came between
+                    self._past = recall.at(session, bound, reading, index)
 
     def _only(self, query: Query, moment: Moment) -> Rows | None:
         """Rows of the objects that pass what needs more than their records; None: all may."""
@@ -265,11 +273,16 @@ class Asking(OpenStore):
                 checks.whole(name, value, 0)
         if region != '':
             checks.word('region', region)
-        wanted = changed.kinds_of(kinds)
+        wanted, most = changed.kinds_of(kinds), checks.limit(limit)
         with self._opened() as session:
-            return changed.what_changed(
-                session, since_ns, since_seq, region, wanted, checks.limit(limit), self.config
-            )
+            if since_ns is None and since_seq is None:
+                since_seq = changed.last_visit(session.database, self.config.visit_gap_s)
+            grouping = changed.Grouping(session, since_ns, since_seq, region, wanted, most)
+        more = True
+        while more:  # others get their turns between
+            with self._opened():
+                more = grouping.step()
+        return grouping.result()
 
     def relations(self, object_id: int) -> list[Relation]:
         """Relations in which an object is subject or object; none for one that has ended.

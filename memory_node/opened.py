@@ -36,6 +36,8 @@ from memory_node.store.session import Session
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from memory_node.recall.moment import Moment
+
 _T = TypeVar('_T')
 RETRY_S = 0.02
 
@@ -57,6 +59,7 @@ class OpenStore:
         self._session = Session(database, config)
         self._tracks = Tracks()
         self._ignored = self._left_out()
+        self._past: Moment | None = None  # the last one that was asked about
         self._consolidated: tuple[int, int, Config | None] = (0, 0, None)
         self._finish_purge()
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memory_node import checks
-from memory_node.config import Config
 from memory_node.errors import InvalidValueError
 from memory_node.model import (
     Change,
@@ -30,10 +29,11 @@ from memory_node.store.session import Session
 
 KINDS = tuple(kind for kind in ChangeKind if kind not in (ChangeKind.VIEW, ChangeKind.UPDATED))
 """Kinds that are told of unless some are named."""
-_CHANGES = (
-    f'{log.CHANGE} WHERE seq > ? AND stamp_ns >= ? AND kind IN (SELECT value FROM json_each(?))'
-)
-_BATCH = 512
+_CHANGES = f"""
+    {log.CHANGE} WHERE seq > ? AND seq <= ? AND stamp_ns >= ?
+    AND kind IN (SELECT value FROM json_each(?)) ORDER BY seq LIMIT ?
+"""
+AT_ONCE = 128
 
 
 @dataclass
@@ -42,53 +42,72 @@ class _Group:
     newest: deque[tuple[Change, ObjectVersion | None]] = field(default_factory=deque)
 
 
-def what_changed(
-    session: Session,
-    since_ns: int | None,
-    since_seq: int | None,
-    region: str,
-    kinds: Collection[ChangeKind],
-    limit: int,
-    config: Config,
-) -> WhatChanged:
-    """Group the changes since a time, a log line, or the last visit where both are None.
+class Grouping:
+    """Groups the changes since a time or a log line, some at a time: others may write between."""
 
-    Args:
-        session: of the store.
-        since_ns, since_seq: see WhatChanged; not both.
-        region: only in a region of this name, or a part of it; empty: anywhere.
-        kinds: only these. limit: so many of the newest changes are in a group. config: settings.
+    def __init__(
+        self,
+        session: Session,
+        since_ns: int | None,
+        since_seq: int | None,
+        region: str,
+        kinds: Collection[ChangeKind],
+        limit: int,
+    ) -> None:
+        """Begin.
 
-    Raises:
-        InvalidValueError: there is no region of this name.
-    """
-    book = session.engine.world.regions
-    wanted = set(regions_named(book, region)) if region else None
-    if since_ns is None and since_seq is None:
-        since_seq = last_visit(session.database, config.visit_gap_s)
-    groups: dict[tuple[str, ChangeKind], _Group] = {}
-    names = json.dumps([kind.value for kind in kinds])
-    bindings = (since_seq or 0, since_ns or 0, names)
-    for batch in session.database.batches(f'{_CHANGES} ORDER BY seq', bindings, size=_BATCH):
-        changes = [log.change_from(row) for row in batch]
-        versions = [objects.version_of(session.database, change) for change in changes]
-        places = _places(session, book, changes, versions)
+        Args:
+            session: of the store.
+            since_ns, since_seq: see WhatChanged; one of them.
+            region: only in a region of this name, or a part of it; empty: anywhere.
+            kinds: only these. limit: so many of the newest changes are in a group.
+
+        Raises:
+            InvalidValueError: there is no region of this name.
+        """
+        self._session, self._limit = session, limit
+        self._since_ns, self._since_seq = since_ns, since_seq
+        self._book = session.engine.world.regions
+        self._wanted = set(regions_named(self._book, region)) if region else None
+        self._names = json.dumps([kind.value for kind in kinds])
+        self._next, self._last = since_seq or 0, session.seq
+        self._groups: dict[tuple[str, ChangeKind], _Group] = {}
+
+    def step(self) -> bool:
+        """Take some more; returns whether there are more."""
+        database = self._session.database
+        rows = database.rows(
+            _CHANGES, (self._next, self._last, self._since_ns or 0, self._names, AT_ONCE)
+        )
+        changes = [log.change_from(row) for row in rows]
+        versions = [objects.version_of(database, change) for change in changes]
+        places = _places(self._session, self._book, changes, versions)
         for change, version, place in zip(changes, versions, places):
-            if wanted is not None and place not in wanted:
-                continue
-            name = book.regions[place].name if place >= 0 else ''
-            group = groups.setdefault((name, change.kind), _Group())
-            group.count += 1
-            group.newest.append((change, version))
-            if len(group.newest) > limit:
-                group.newest.popleft()
-    order = list(ChangeKind)
-    found = sorted(groups.items(), key=lambda g: (g[0][0] == '', g[0][0], order.index(g[0][1])))
-    return WhatChanged(since_seq, since_ns, tuple(
-        ChangeGroup(name, kind, group.count, tuple(c for c, _ in group.newest),
-                    tuple(v for _, v in group.newest))
-        for (name, kind), group in found
-    ))  # fmt: skip
+            if self._wanted is None or place in self._wanted:
+                self._take(change, version, place)
+        if changes:
+            self._next = changes[-1].seq
+        return len(changes) == AT_ONCE
+
+    def _take(self, change: Change, version: ObjectVersion | None, place: int) -> None:
+        name = self._book.regions[place].name if place >= 0 else ''
+        group = self._groups.setdefault((name, change.kind), _Group())
+        group.count += 1
+        group.newest.append((change, version))
+        if len(group.newest) > self._limit:
+            group.newest.popleft()
+
+    def result(self) -> WhatChanged:
+        """All groups, once the last step is done."""
+        order = list(ChangeKind)
+        found = sorted(
+            self._groups.items(), key=lambda g: (g[0][0] == '', g[0][0], order.index(g[0][1]))
+        )
+        return WhatChanged(self._since_seq, self._since_ns, tuple(
+            ChangeGroup(name, kind, group.count, tuple(c for c, _ in group.newest),
+                        tuple(v for _, v in group.newest))
+            for (name, kind), group in found
+        ))  # fmt: skip
 
 
 def last_visit(database: Database, gap_s: float) -> int:

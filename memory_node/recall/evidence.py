@@ -114,7 +114,8 @@ def _between(database: Database, first_seq: int, last_seq: int) -> list[int]:
 def _first_of(database: Database, seq: int) -> int:
     """Id of the first sighting of the views from a log line on: both are numbered in one order."""
     [(low, high)] = database.rows(
-        'SELECT coalesce(min(id), 1), coalesce(max(id), 0) FROM observation'
+        'SELECT (SELECT coalesce(min(id), 1) FROM observation), '
+        '(SELECT coalesce(max(id), 0) FROM observation)'
     )
     high += 1
     while low < high:

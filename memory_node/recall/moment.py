@@ -13,6 +13,7 @@ import numpy as np
 from memory_node.config import Config
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.candidates import CandidateIndex
+from memory_node.fusion.classes import ClassColumns
 from memory_node.fusion.world import World
 from memory_node.model import Query, Relation
 from memory_node.scene.relations import relations_about
@@ -28,7 +29,6 @@ class Moment:
     Attributes:
         session: of the store. world, index: the objects that were live then.
         newest_ns: newest stamp of a view then. bound: up to where the log counts.
-        asked_seq: last log line when it was read.
     """
 
     session: Session
@@ -36,7 +36,6 @@ class Moment:
     index: CandidateIndex
     newest_ns: int
     bound: Bound = NOW
-    asked_seq: int = 0
 
     @cached_property
     def told(self) -> past.Stated:
@@ -47,6 +46,11 @@ class Moment:
     def is_now(self) -> bool:
         """Whether nothing came after it."""
         return self.bound == NOW
+
+    def renew_classes(self) -> None:
+        """Go by what is known of classes now."""
+        if self.world.columns.classes is not self.session.classes:
+            self.world.columns = ClassColumns(self.session.classes)
 
     def final(self, object_id: int) -> int:
         """What an id stood for."""
@@ -84,11 +88,13 @@ def bound_of(query: Query, session: Session) -> Bound:
         seq = int(query.known_at)
     elif query.known_at_ns is not None:
         seq = line_at(session.database, query.known_at_ns)
-    if seq >= session.seq:
-        seq = LAST
     stamp_ns = LAST if query.as_of_ns is None else int(query.as_of_ns)
     if stamp_ns >= session.newest_ns and stamp_ns >= _last_stamp(session):
         stamp_ns = LAST
+    if seq >= session.seq:
+        if stamp_ns == LAST:
+            return NOW
+        seq = session.seq  # nothing that is written meanwhile counts
     return Bound(seq, stamp_ns)
 
 
@@ -97,14 +103,24 @@ def now(session: Session) -> Moment:
     return Moment(session, session.engine.world, session.engine.index, session.newest_ns)
 
 
-def at(session: Session, bound: Bound) -> Moment:
-    """The memory as it was; reading it takes some milliseconds for a thousand objects."""
-    world = past.world_at(session.database, session.engine.world, bound)
+def read(session: Session, bound: Bound) -> past.Reading:
+    """Begin to read the memory as it was; see `at`."""
+    return past.Reading(session.database, session.classes, bound)
+
+
+def at(session: Session, bound: Bound, reading: past.Reading, index: CandidateIndex) -> Moment:
+    """The memory as it was, once all of it was read.
+
+    Args:
+        session: of the store. bound: up to where the log counts.
+        reading: of which the last step is done. index: of its working set.
+    """
+    reading.finish(session.engine.world)
     [(newest_ns,)] = session.database.rows(
         'SELECT coalesce(max(stamp_ns), 0) FROM view WHERE seq <= ? AND stamp_ns <= ?',
         (bound.seq, bound.stamp_ns),
     )
-    return Moment(session, world, CandidateIndex(world), newest_ns, bound, session.seq)
+    return Moment(session, reading.world, index, newest_ns, bound)
 
 
 def _last_stamp(session: Session) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +19,7 @@ from memory_node import Pose, Query, SpatialMemory
 from memory_node.checks import MAX_TEXT
 from memory_node.errors import InvalidValueError, UnknownObjectError
 from memory_node.model import State
+from memory_node.store import past
 
 NAN = float('nan')
 LAMP, MUG, TABLE, BOOK, VASE = 1, 2, 3, 4, 5
@@ -390,3 +392,34 @@ def test_a_label_that_is_an_instruction_is_only_a_label(memory: SpatialMemory) -
     assert found(memory, text='x' * MAX_TEXT) == []
     with pytest.raises(UnknownObjectError, match='ids go from 1 to 6'):
         found(memory, ids=[2**63 - 1])
+
+
+def test_what_was_purged_is_gone_from_the_past_too(memory: SpatialMemory) -> None:
+    seq = memory.seq
+    asked = Query(known_at=seq - 1, order='recent')
+    assert {hit.object.label for hit in memory.query(asked)} >= {'mug', 'lamp'}
+    memory.purge(label='mug')
+    assert 'mug' not in str(memory.query(asked))
+    assert {hit.object.id for hit in memory.query(asked)} == {LAMP, TABLE, BOOK, VASE}
+
+
+def test_others_get_their_turns_while_the_past_is_read(
+    memory: SpatialMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seq = memory.seq
+    monkeypatch.setattr(past, 'AT_ONCE', 1)
+    stepped = past.Reading.step
+
+    def step_and_write(reading: past.Reading) -> bool:
+        more = stepped(reading)
+        writing.append(threading.Thread(target=memory.forget, args=(6 - len(writing) % 5 - 1,)))
+        writing[-1].start()
+        return more
+
+    writing: list[threading.Thread] = []
+    memory.observe(view(1100))
+    monkeypatch.setattr(past.Reading, 'step', step_and_write)
+    assert found(memory, known_at=seq) == [LAMP, MUG, TABLE, BOOK, VASE]
+    for thread in writing:
+        thread.join()
+    assert len(writing) == 5 and memory.objects() == []
