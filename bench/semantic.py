@@ -21,7 +21,9 @@ import numpy as np
 from memory_node import Query
 from memory_node.fusion.world import OBJECT, World
 from memory_node.recall import nearest
-from memory_node.recall import query as recall
+from memory_node.recall.asked import checked
+from memory_node.recall.moment import Moment
+from memory_node.recall.query import answer
 
 QUESTIONS = 40
 CLASSES = 50
@@ -50,8 +52,8 @@ def world_of(objects: int, dim: int, spread: float, rng: np.random.Generator) ->
 def ask(world: World, aids: Any, feature: np.ndarray) -> tuple[float, list[tuple[int, float]]]:
     """Milliseconds of CPU, and ids with scores."""
     start = time.process_time()
-    query = recall.checked(Query(feature=feature), world)
-    hits = recall.answer(query, world, None, aids, 0)  # type: ignore[arg-type]
+    query = checked(Query(feature=feature), world.features.dim)
+    hits = answer(query, Moment(None, world, None, 0), aids)  # type: ignore[arg-type]
     return (time.process_time() - start) * 1e3, [(h.object.id, h.score) for h in hits]
 
 
@@ -67,12 +69,12 @@ def compare(objects: int, dim: int, spread: float) -> dict[str, float]:
     for _ in range(1 + objects // (nearest.CODED_AT_ONCE * 4096)):  # all is coded once
         ask(world, None, asked[0])
     for feature in asked:
-        answers = []
+        answers: list[list[tuple[int, float]]] = []
         for name, used in (('features', None), ('codes', library)):
             nearest.numkong = used
-            spent, answer = ask(world, None, feature)
+            spent, found = ask(world, None, feature)
             times[name].append(spent)
-            answers.append(answer)
+            answers.append(found)
         same += answers[0] == answers[1]
     nearest.numkong = library
     return {

@@ -287,6 +287,13 @@ class Config:
         'YAML file with what is known of classes: half-life, mobility, size; ~ is expanded. Empty: '
         'the one of the package, data/labels.yaml.',
     )
+    visit_gap_s: float = tunable(
+        300.0,
+        'A visit ends where there is no view for so long; see ~/what_changed.',
+        unit='s',
+        low=1.0,
+        high=1e7,
+    )
     presence: bool = tunable(
         True, 'What should have been seen and was not becomes doubtful, then absent.'
     )
@@ -460,6 +467,11 @@ class NodeConfig:
     )
     map_frame: str = tunable('map', 'Frame in which everything is remembered.', read_only=True)
     map_id: str = tunable('', 'Identity of the map, stored with every view.', read_only=True)
+    regions_file: str = tunable(
+        '',
+        'YAML file with regions that are made so at the start; ~ is expanded. Empty: none.',
+        read_only=True,
+    )
     autostart: bool = tunable(
         True, 'Configure and activate at start; false under a lifecycle manager.', read_only=True
     )

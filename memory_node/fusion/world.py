@@ -10,6 +10,7 @@ the index may hold on to it. Ids are what the rest of the world sees.
 from __future__ import annotations
 
 import bisect
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +31,7 @@ from memory_node.model import (
     State,
 )
 from memory_node.scene.boxes import Bools
+from memory_node.scene.regions import RegionBook
 
 LABEL_SLOTS = 4
 """Labels held in the record; further ones of the same object stand in `World.more_labels`."""
@@ -214,6 +216,7 @@ class World:
         inside: object → what it was put into and is not seen in, as that is not open.
         lost: label → rows that were doubtful or absent; some may not be any more.
         lost_since: label → no later than when any of them was last seen.
+        regions: what objects may belong to; replaced as a whole.
         off_center: whether the centre of a hull may differ from the centre of its object.
     """
 
@@ -231,6 +234,7 @@ class World:
         self.features = FeatureTable()
         self.more_labels: dict[int, dict[int, float]] = {}
         self.pins: dict[int, Mapping[Aspect, Pin]] = {}
+        self.regions = RegionBook((), self.map_number)
         self._row_of_id = np.full(1024, -1, np.int64)
         self._by_label: dict[int, list[tuple[int, int]]] | None = None
 
@@ -383,12 +387,16 @@ class World:
         return self.as_objects(records, more)
 
     def as_objects(
-        self, records: Records, more_labels: Mapping[int, dict[int, float]]
+        self,
+        records: Records,
+        more_labels: Mapping[int, dict[int, float]],
+        regions: RegionBook | None = None,
     ) -> list[MemoryObject]:
         """Return records in the words of the model.
 
         Args:
             records: (R,) OBJECT. more_labels: place → labels beyond the slots of the record.
+            regions: they may belong to these; None: those of now.
         """
         names, maps, pins = self.labels.names, self.maps, self.pins
         slots = zip(records['labels'].tolist(), records['masses'].tolist())
@@ -399,14 +407,17 @@ class World:
             for k, (labels, held) in enumerate(slots)
         ]
         half_lives = self.columns.half_life_s(records['label'], names).tolist()
-        columns = zip(masses, half_lives, *(records[name].tolist() for name in _SHOWN))
+        columns = zip(
+            masses, half_lives, region_names(self.regions if regions is None else regions, records),
+            *(records[name].tolist() for name in _SHOWN),
+        )  # fmt: skip
         return [
-            MemoryObject(
+            _made(
                 number, names[label], held, STATES[state], tuple(center), tuple(turn), tuple(size),
                 confidence, observations, first, last, maps[map_number], pins.get(number, NO_PINS),
-                checked, CHECKS[check], Standing(odds, odds_ns, half_life_s), moves,
+                checked, CHECKS[check], Standing(odds, odds_ns, half_life_s), moves, region,
             )
-            for held, half_life_s, number, label, state, center, turn, size, confidence,
+            for held, half_life_s, region, number, label, state, center, turn, size, confidence,
             observations, first, last, map_number, checked, check, odds, odds_ns, moves in columns
         ]  # fmt: skip
 
@@ -422,3 +433,27 @@ class World:
             rows = np.full(max(ids, 2 * len(self._row_of_id)), -1, np.int64)
             rows[: len(self._row_of_id)] = self._row_of_id
             self._row_of_id = rows
+
+
+_FIELDS = tuple(field.name for field in dataclasses.fields(MemoryObject))
+
+
+def _made(*values: Any) -> MemoryObject:
+    """An object from all its fields in their order.
+
+    The constructor of a frozen dataclass sets each by a call of its own, which takes four times as
+    long; an answer makes up to a thousand.
+    """
+    made = object.__new__(MemoryObject)
+    made.__dict__.update(zip(_FIELDS, values))
+    return made
+
+
+def region_names(regions: RegionBook, records: Records) -> list[str]:
+    """Name of the smallest region that holds each object; empty: none, or the robot has it."""
+    if not len(regions):
+        return [''] * len(records)
+    names = regions.names_at(records['center'], records['map'])
+    for k in np.flatnonzero(records['state'] == STATE_CODE[State.HELD]).tolist():
+        names[k] = ''
+    return names

@@ -38,7 +38,7 @@ class Page:
         """Copy the records; call it with the memory held."""
         self.seq, self.stamp_ns, self.total, self.stated = seq, stamp_ns, total, stated
         self.truncated = total > len(rows)
-        self._world = world
+        self._world, self._regions = world, world.regions
         self._records: Records = world.records[rows]
         spilled = world.more_labels
         self._more = {
@@ -55,7 +55,7 @@ class Page:
             spilled = {
                 k: self._more[first + k] for k in range(len(records)) if first + k in self._more
             }
-            yield from world.as_objects(records, spilled)
+            yield from world.as_objects(records, spilled, self._regions)
 
     @property
     def ids(self) -> list[int]:
