@@ -12,9 +12,11 @@ import numpy as np
 
 from memory_node import checks
 from memory_node.config import MAX_LIMIT
-from memory_node.errors import InvalidValueError
+from memory_node.errors import InvalidValueError, UnknownObjectError
 from memory_node.fusion import motion
+from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.motion import Reunion
+from memory_node.fusion.world import Rows
 from memory_node.model import (
     Change,
     Event,
@@ -28,13 +30,17 @@ from memory_node.model import (
     RelationKind,
     State,
     Track,
+    WhatChanged,
 )
-from memory_node.opened import OpenStore
-from memory_node.recall import explain, page
-from memory_node.recall import query as recall
+from memory_node.naming import Naming
+from memory_node.recall import changed, evidence, explain, page
+from memory_node.recall import moment as recall
+from memory_node.recall.asked import checked, is_past
+from memory_node.recall.moment import Moment
 from memory_node.recall.page import Page
-from memory_node.scene.relations import relations_about
+from memory_node.recall.query import answer
 from memory_node.store import audit, log, objects, stated
+from memory_node.store.bound import NOW, Bound
 from memory_node.store.rebuild import findings
 
 MAX_UNANCHORED = 2000
@@ -43,19 +49,85 @@ MAX_SEQ = 2**63 - 1
 RELATIONS = tuple(kind.value for kind in RelationKind)
 
 
-class Asking(OpenStore):
+class Asking(Naming):
     """The half of SpatialMemory that reads."""
 
     def query(self, query: Query) -> Hits:
         """Return what matches, best first.
 
         Raises:
-            InvalidValueError: a value of the query is malformed.
+            InvalidValueError: a value of the query is malformed, or names what nobody knows.
+            UnknownObjectError: no object ever had one of the ids.
         """
+        aids = self._aids(query.text)
         with self._opened() as session:
-            engine = session.engine
-            return recall.answer(recall.checked(query, engine.world), engine.world, engine.index,
-                                 session.database, session.newest_ns)  # fmt: skip
+            asked = checked(query, session.engine.world.features.dim)
+            bound = recall.bound_of(asked, session) if is_past(asked) else NOW
+            if bound == NOW:
+                moment = recall.now(session)
+                return answer(asked, moment, aids, self._only(asked, moment))
+        moment = self._read_past(bound)
+        with self._opened():
+            return answer(asked, moment, aids, self._only(asked, moment))
+
+    def _read_past(self, bound: Bound) -> Moment:
+        """The memory as it was. Reading it takes a while; others get their turns meanwhile."""
+        while True:
+            with self._opened() as session:
+                known, now = self._past, session.engine.world
+                if known is not None and known.bound == bound:
+                    known.renew_classes()
+                    return known
+                reading = recall.read(session, bound)
+            more = True
+            while more:
+                with self._opened():
+                    more = reading.step()
+            index = CandidateIndex(reading.world)
+            with self._opened() as session:
+                if session.engine.world is now:  # else a purge came between
+                    self._past = recall.at(session, bound, reading, index)
+
+    def _only(self, query: Query, moment: Moment) -> Rows | None:
+        """Rows of the objects that pass what needs more than their records; None: all may."""
+        passing = []
+        if query.ids:
+            passing.append({moment.final(self._asked_id(i)) for i in query.ids})
+        if query.relation is not None:
+            kind, other = query.relation
+            passing.append(self._subjects(kind, other, moment))
+        if query.properties:
+            passing.append(evidence.having(query.properties, moment))
+        seen = evidence.sighted(query, moment)
+        if seen is not None:
+            passing.append(seen)
+        if not passing:
+            return None
+        ids = np.array(sorted(set.intersection(*passing)), dtype=np.int64)
+        rows = moment.world.rows_of(ids)
+        return np.sort(rows[rows >= 0])
+
+    def _asked_id(self, object_id: int) -> int:
+        """An id that some object has or had."""
+        last = self._session.engine.last_object_id
+        if not 0 < object_id <= last:
+            raise UnknownObjectError(f'no object has the id {object_id}; ids go from 1 to {last}')
+        return int(object_id)
+
+    def _subjects(self, kind: str, other: int | str, moment: Moment) -> set[int]:
+        """Ids of what stands in a relation to an object, or to any that a text names."""
+        if isinstance(other, str):
+            anchors = page.named(moment.world, other, self._names())
+            if not anchors:
+                raise InvalidValueError(
+                    f'relation: got {other!r}, expected an id or the name of something known'
+                )
+        else:
+            anchors = [moment.final(self._asked_id(checks.whole('relation', other, 1)))]
+        found = moment.relations(anchors, self.config)
+        self._require_kind(kind, found)
+        to = set(anchors)
+        return {r.subject_id for r in found if r.kind == kind and r.object_id in to}
 
     def objects(self) -> list[MemoryObject]:
         """All objects that have not ended, by id."""
@@ -104,9 +176,9 @@ class Asking(OpenStore):
             return motion.hypotheses(session.engine.world, session.newest_ns, self.config)
 
     def named(self, text: str) -> list[int]:
-        """Ids of the live objects whose label a text names, ascending."""
+        """Ids of the live objects whose label a text names, ascending; for certain, if any is."""
         with self._opened() as session:
-            return page.named(session.engine.world, checks.text('text', text))
+            return page.named(session.engine.world, checks.text('text', text), self._names())
 
     def tracks(self, at_ns: int | None = None) -> list[Track]:
         """Mobile things (people, animals, robots) that are in sight, where `track_mobile` is on.
@@ -175,6 +247,44 @@ class Asking(OpenStore):
                 return log.newest_changes_of(self._database, [object_id], checks.limit(limit))
             return log.changes_of(self._database, since_seq, checks.limit(limit), object_id)
 
+    def what_changed(
+        self,
+        since_ns: int | None = None,
+        since_seq: int | None = None,
+        region: str = '',
+        kinds: Iterable[str] = (),
+        limit: int = Query.limit,
+    ) -> WhatChanged:
+        """What has changed, grouped by region and kind.
+
+        Args:
+            since_ns: from this time on (stamps); or since_seq: after this log line. Neither: since
+                the last view before the newest gap of `visit_gap_s` between views.
+            region: only in the region of this name, or a part of it; empty: anywhere.
+            kinds: only these; empty: all but UPDATED, by which a place is known better.
+            limit: so many of the newest changes are in a group.
+
+        Raises:
+            InvalidValueError: a value is malformed, both are given, or nobody knows the region.
+        """
+        if since_ns is not None and since_seq is not None:
+            raise InvalidValueError('since_ns: got it and since_seq, expected one of them')
+        for name, value in (('since_ns', since_ns), ('since_seq', since_seq)):
+            if value is not None:
+                checks.whole(name, value, 0)
+        if region != '':
+            checks.word('region', region)
+        wanted, most = changed.kinds_of(kinds), checks.limit(limit)
+        with self._opened() as session:
+            if since_ns is None and since_seq is None:
+                since_seq = changed.last_visit(session.database, self.config.visit_gap_s)
+            grouping = changed.Grouping(session, since_ns, since_seq, region, wanted, most)
+        more = True
+        while more:  # others get their turns between
+            with self._opened():
+                more = grouping.step()
+        return grouping.result()
+
     def relations(self, object_id: int) -> list[Relation]:
         """Relations in which an object is subject or object; none for one that has ended.
 
@@ -205,21 +315,23 @@ class Asking(OpenStore):
             if anchors is None:
                 anchors = self._every_id()
             found = self._relations(sorted(anchors))
-            if (
-                kind is not None
-                and kind not in RELATIONS
-                and not any(r.kind == kind for r in found)
-            ):
-                stated_kinds = stated.kinds(self._database)
-                if kind not in stated_kinds:
-                    known = ', '.join([*RELATIONS, *stated_kinds])
-                    raise InvalidValueError(f'relation: got {kind!r}, expected one of {known}')
+            if kind is not None:
+                self._require_kind(kind, found)
             return [
                 r for r in found
                 if (kind is None or r.kind == kind)
                 and (subjects is None or r.subject_id in subjects)
                 and (others is None or r.object_id in others)
             ]  # fmt: skip
+
+    def _require_kind(self, kind: str, found: Iterable[Relation]) -> None:
+        """Refuse a kind of relation that neither geometry gives nor anybody stated."""
+        if kind in RELATIONS or any(r.kind == kind for r in found):
+            return
+        stated_kinds = stated.kinds(self._database)
+        if kind not in stated_kinds:
+            known = ', '.join([*RELATIONS, *stated_kinds])
+            raise InvalidValueError(f'relation: got {kind!r}, expected one of {known}')
 
     def _every_id(self) -> set[int]:
         world = self._session.engine.world
@@ -231,13 +343,8 @@ class Asking(OpenStore):
         return set(world.records['id'][world.live_rows()].tolist())
 
     def _relations(self, object_ids: list[int]) -> list[Relation]:
-        engine = self._session.engine
-        rows = [row for i in object_ids if (row := self._row_if_live(i)) is not None]
-        found = relations_about(
-            engine.world, engine.index, np.array(rows, dtype=np.int64), self.config
-        )
-        live = {int(engine.world.records['id'][row]) for row in rows}
-        return found + stated.relations_of(self._database, live, self._session.redirects)
+        finals = [self._object(number).id for number in object_ids]
+        return recall.now(self._session).relations(finals, self.config)
 
     def properties(self, object_id: int) -> dict[str, Any]:
         """Facts that were stated about an object; also of one that has ended.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import unicodedata
 
 import numpy as np
 
@@ -16,6 +17,11 @@ from memory_node.errors import InvalidValueError
 MAX_WORD = 120
 MAX_TEXT = 1000
 MAX_JSON = 65536
+FAR_M = 1e9
+"""No place lies farther from the origin."""
+
+_UNSAID = ('Cc', 'Cs')
+"""Categories of what no text has: control characters and halves of others."""
 
 
 def short(value: object) -> str:
@@ -38,6 +44,14 @@ def text(name: str, value: str, longest: int = MAX_TEXT) -> str:
         raise InvalidValueError(
             f'{name}: got {short(value)}, expected at most {longest} characters'
         )
+    return value
+
+
+def said(name: str, value: str, longest: int = MAX_TEXT) -> str:
+    """Return a text that is not too long and has no control characters but white space."""
+    text(name, value, longest)
+    if any(unicodedata.category(c) in _UNSAID and c not in '\t\n\r' for c in value):
+        raise InvalidValueError(f'{name}: got {short(value)}, expected no control characters')
     return value
 
 
@@ -85,6 +99,19 @@ def point(name: str, value: object) -> tuple[float, float, float]:
     return x, y, z
 
 
+def box(name: str, value: object) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the lowest and the highest corner of the box between two opposite ones."""
+    try:
+        corners = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        corners = np.zeros(0)
+    if corners.shape != (2, 3) or not (np.abs(corners) <= FAR_M).all():
+        raise InvalidValueError(
+            f'{name}: got {short(value)}, expected two corners (x, y, z) within {FAR_M:g} m'
+        )
+    return tuple(corners.min(axis=0).tolist()), tuple(corners.max(axis=0).tolist())
+
+
 def size(name: str, value: object, unknown: bool = False) -> tuple[float, float, float]:
     """Return three side lengths in metres, each more than 0; unknown: all of them may be 0."""
     sides = point(name, value)
@@ -117,6 +144,16 @@ def share(name: str, value: object) -> float:
     if not number or not 0.0 <= float(value) <= 1.0:  # type: ignore[arg-type]
         raise InvalidValueError(f'{name}: got {short(value)}, expected 0 to 1')
     return float(value)  # type: ignore[arg-type]
+
+
+def whole(name: str, value: object, low: int, high: int = 2**63 - 1) -> int:
+    """Return a whole number of a range."""
+    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not fits or not low <= value <= high:  # type: ignore[operator]
+        raise InvalidValueError(
+            f'{name}: got {short(value)}, expected a whole number from {low} to {high}'
+        )
+    return int(value)  # type: ignore[call-overload]
 
 
 def line(name: str, value: object) -> int:

@@ -287,6 +287,13 @@ class Config:
         'YAML file with what is known of classes: half-life, mobility, size; ~ is expanded. Empty: '
         'the one of the package, data/labels.yaml.',
     )
+    visit_gap_s: float = tunable(
+        300.0,
+        'A visit ends where there is no view for so long; see ~/what_changed.',
+        unit='s',
+        low=1.0,
+        high=1e7,
+    )
     presence: bool = tunable(
         True, 'What should have been seen and was not becomes doubtful, then absent.'
     )
@@ -384,6 +391,13 @@ class Config:
         low=0.0,
         high=86400.0,
     )
+    assert_confidence: float = tunable(
+        0.7, 'An answer in words that is less probable says that it is not sure.', low=0.0, high=1.0
+    )
+    utc_offset_h: float = tunable(
+        0.0, 'Hours that local time is ahead of UTC, for where «yesterday» begins.', unit='h',
+        low=-14.0, high=14.0,
+    )  # fmt: skip
     max_age_s: float = tunable(
         600.0,
         'A view stamped this long before the newest one is refused; 0: never.',
@@ -453,6 +467,11 @@ class NodeConfig:
     )
     map_frame: str = tunable('map', 'Frame in which everything is remembered.', read_only=True)
     map_id: str = tunable('', 'Identity of the map, stored with every view.', read_only=True)
+    regions_file: str = tunable(
+        '',
+        'YAML file with regions that are made so at the start; ~ is expanded. Empty: none.',
+        read_only=True,
+    )
     autostart: bool = tunable(
         True, 'Configure and activate at start; false under a lifecycle manager.', read_only=True
     )
@@ -515,6 +534,18 @@ class NodeConfig:
         'YAML file with the names of the class ids on detections_vision, for example 56: chair; '
         '~ is expanded. Empty: the ids are the names.',
         read_only=True,
+    )
+    answer_url: str = tunable(
+        '',
+        'OpenAI-compatible endpoint of a language model that ~/ask may ask with use_model, for example '
+        'http://localhost:8080/v1. Empty: none, and nothing is ever sent.',
+    )  # fmt: skip
+    answer_model: str = tunable('', 'Name of the model there.')
+    answer_key_file: str = tunable(
+        '', 'File with the key of the endpoint; ~ is expanded. Empty: none.'
+    )
+    answer_timeout_s: float = tunable(
+        20.0, 'How long the model may take.', unit='s', low=0.1, high=600.0
     )
     scene_max_objects: int = tunable(
         2000, 'Objects on ~/scene and ~/objects_vision, those of the lowest ids.', low=1,

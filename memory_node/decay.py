@@ -55,6 +55,13 @@ def probability(odds: Floats) -> Floats:
 
 
 def presence_at(odds: float, age_s: float, half_life_s: float) -> float:
-    """Probability of still being there after a while; `aged` of one."""
-    some = aged(np.array([odds]), np.array([age_s]), np.array([half_life_s]))
-    return float(probability(some)[0])
+    """Probability of still being there after a while: `aged` of one, equal to the last bit."""
+    x = max(-max(age_s, 0.0) / half_life_s, _LEAST)
+    whole = round(x)
+    rest = x - whole
+    stays = rest * _TERMS[0] + _TERMS[1]
+    for term in _TERMS[2:]:
+        stays = stays * rest + term
+    stays = math.ldexp(stays, whole)
+    later = odds * stays / (1.0 + odds * (1.0 - stays))
+    return later / (1.0 + later)

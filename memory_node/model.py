@@ -74,6 +74,7 @@ class ChangeKind(_Word):
     FORGOTTEN = 'FORGOTTEN'
     RESTORED = 'RESTORED'
     CORRECTED = 'CORRECTED'
+    REGION = 'REGION'
     RELATION = 'RELATION'
     EVENT = 'EVENT'
     PURGED = 'PURGED'
@@ -283,6 +284,7 @@ class MemoryObject:
         last_checked_ns: stamp of the last view that said something of its place; last_check: what.
         standing: what `presence` is computed from.
         in_motion: whether its last sightings say that it is on its way, at 0.2 m/s or more.
+        region: name of the smallest region that holds its centre; empty: none does, or it is held.
     """
 
     id: int
@@ -302,6 +304,7 @@ class MemoryObject:
     last_check: Check = Check.NEVER
     standing: Standing = Standing(0.0, 0, 1.0)
     in_motion: bool = False
+    region: str = ''
 
     @property
     def stated(self) -> bool:
@@ -348,6 +351,28 @@ class Observation:
 
 
 @dataclass(frozen=True)
+class Region:
+    """An asserted volume: a room, a place, a floor. Objects belong to it by geometry.
+
+    Attributes:
+        name: known by this, whatever its case. kind: any word, for example `room`.
+        polygon_m: corners of its outline (x, y), at least three. low_m, high_m: its range of z.
+        parent: name of the region that it is part of; empty: none.
+        map_id: identity of the map in which it lies.
+        seq: log line that says so; 0: not yet said.
+    """
+
+    name: str
+    kind: str
+    polygon_m: tuple[tuple[float, float], ...]
+    low_m: float
+    high_m: float
+    parent: str = ''
+    map_id: str = ''
+    seq: int = 0
+
+
+@dataclass(frozen=True)
 class ObjectVersion:
     """What was believed of an object from a log line on, until the next version.
 
@@ -364,6 +389,7 @@ class ObjectVersion:
     center_m: Triple
     size_m: Triple
     orientation_xyzw: Quaternion
+    map_id: str = ''
 
 
 @dataclass(frozen=True)
@@ -524,6 +550,9 @@ class MergedStore:
     aliases: Mapping[int, int]
 
 
+NO_FACTS: Mapping[str, str] = {}
+
+
 class Order(_Word):
     """How answers are sorted; ties always by id."""
 
@@ -572,8 +601,23 @@ class Query:
         min_score: only hits with at least this score.
         min_presence: only objects still there with at least this probability, at at_ns.
         order: by relevance, last seen first, or by salience (CH-38).
-        limit: largest number of hits, 1 to 1000.
-        at_ns: the time the answer is about; None: the newest committed stamp.
+        limit: largest number of hits, 1 to 1000. offset: so many of the best hits are left out.
+        at_ns: the time the presence is about; None: as_of_ns, or the newest committed stamp.
+        ids: only these objects, at most 1000; an id that was merged stands for what it became.
+        properties: only objects of which all of this was stated, with equal values.
+        box_m: only with their centre between two opposite corners. box_pose: in whose axes the
+            corners are given; None: those of the map.
+        region: only with their centre in a region of this name, whatever its case, or in one
+            that is said to be part of it.
+        relation: (kind, object): only what stands in this relation to that object, which is an id
+            or a text that names one or more.
+        seen_from_ns, seen_until_ns: only with a sighting in this stretch of time, both included;
+            None: open. sensor: and by this sensor. scope: and in a view of this scope, whatever
+            else that says. All of these speak of the same sighting.
+        source: `seen`: only what was sighted; `stated`: only what somebody said is there; `person`:
+            only that of which something is a person's word.
+        as_of_ns: as it would be known if nothing later had been seen or said; None: now.
+        known_at: as it was known at this log line; known_at_ns: at this time of recording.
     """
 
     text: str = ''
@@ -591,6 +635,55 @@ class Query:
     order: str = Order.RELEVANCE
     limit: int = 10
     at_ns: int | None = None
+    offset: int = 0
+    ids: Sequence[int] = ()
+    properties: Mapping[str, object] = field(default_factory=lambda: NO_FACTS)
+    box_m: tuple[Sequence[float], Sequence[float]] | None = None
+    box_pose: Pose | None = None
+    region: str = ''
+    relation: tuple[str, int | str] | None = None
+    seen_from_ns: int | None = None
+    seen_until_ns: int | None = None
+    sensor: str = ''
+    scope: Mapping[str, str] = field(default_factory=lambda: NO_FACTS)
+    source: str = ''
+    as_of_ns: int | None = None
+    known_at: int | None = None
+    known_at_ns: int | None = None
+
+
+@dataclass(frozen=True)
+class ChangeGroup:
+    """Changes of one kind in one region.
+
+    Attributes:
+        region: name of the smallest region in which they happened; where a thing has moved, the one
+            that it went to. Empty: in none.
+        count: number of changes, whatever the limit.
+        changes: the newest of them, newest last. versions: the object as each of them left it;
+            None: a change of no object, or one whose version is gone.
+    """
+
+    region: str
+    kind: ChangeKind
+    count: int
+    changes: tuple[Change, ...]
+    versions: tuple[ObjectVersion | None, ...]
+
+
+@dataclass(frozen=True)
+class WhatChanged:
+    """What has changed since some moment.
+
+    Attributes:
+        since_seq: after this log line; None: it was asked for by time.
+        since_ns: from this time on; None: it was asked for by a log line.
+        groups: by region, then by kind; what is in no region comes last.
+    """
+
+    since_seq: int | None
+    since_ns: int | None
+    groups: tuple[ChangeGroup, ...]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from memory_node import checks
 from memory_node.config import Config
 from memory_node.errors import (
     ClosedError,
@@ -33,6 +35,8 @@ from memory_node.store.session import Session
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from memory_node.recall.moment import Moment
 
 _T = TypeVar('_T')
 RETRY_S = 0.02
@@ -55,6 +59,7 @@ class OpenStore:
         self._session = Session(database, config)
         self._tracks = Tracks()
         self._ignored = self._left_out()
+        self._past: Moment | None = None  # the last one that was asked about
         self._consolidated: tuple[int, int, Config | None] = (0, 0, None)
         self._finish_purge()
 
@@ -211,11 +216,12 @@ class OpenStore:
         )
         if found is None:
             last = self._session.engine.last_object_id
-            raise UnknownObjectError(f'no object has the id {object_id!r}; ids go from 1 to {last}')
-        return found
-
-    def _row_if_live(self, object_id: int) -> int | None:
-        return self._session.engine.world.row_of(self._object(object_id).id)
+            raise UnknownObjectError(
+                f'no object has the id {checks.short(object_id)}; ids go from 1 to {last}'
+            )
+        maps = np.array([world.map_number(found.map_id)])
+        [region] = world.regions.names_at(np.array([found.center_m]), maps)
+        return dataclasses.replace(found, region=region)
 
     def _live_row(self, object_id: int) -> int:
         """Row of a live object. What was merged into another is refused: changes name that."""

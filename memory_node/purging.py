@@ -83,6 +83,7 @@ class Purging(Reporting):
         if changes:
             session.load(session.space)
             session.advance(last)
+            self._past = None
         erased = purge.erase(session)
         commit = Commit((), tuple(changes), asked.seq, last)
         return Purge(commit, len(found.objects), len(found.sightings), len(found.lines), erased)

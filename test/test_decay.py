@@ -48,3 +48,11 @@ def test_it_never_grows_and_stays_a_probability(start: float, age: float) -> Non
 
 def test_odds_and_probability() -> None:
     assert probability(np.array([0.0, 1.0, 3.0])).tolist() == [0.0, 0.5, 0.75]
+
+
+@given(
+    st.floats(0, 1e4), st.floats(-10, 1e12), st.floats(1e-3, 1e12)
+)  # fmt: skip
+def test_one_is_as_many_to_the_last_bit(odds: float, age_s: float, half_life_s: float) -> None:
+    many = aged(np.array([odds]), np.array([age_s]), np.array([half_life_s]))
+    assert presence_at(odds, age_s, half_life_s) == probability(many)[0]

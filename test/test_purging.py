@@ -408,7 +408,7 @@ def test_a_purge_knows_every_table() -> None:
         'meta', 'config', 'feature_space', 'seal', 'redirect', 'attribution',  # no content
         'log', 'view', 'label', 'object', 'object_feature', 'object_version', 'rejection',
         'observation', 'tombstone', 'property', 'stated_relation', 'event', 'identity_change',
-        'pin',
+        'pin', 'region',
     }  # fmt: skip
 
 

@@ -65,6 +65,16 @@ def test_what_is_picked_is_held_and_neither_missed_nor_found_at_its_place(
     assert (line.actor, line.reason, line.before['state']) == ('robot', 'to wash it', 'confirmed')
 
 
+def test_what_is_held_stays_so_however_often_its_place_shows_the_like(
+    memory: SpatialMemory,
+) -> None:
+    memory.picked(1, stamp_ns=1005 * SECOND)
+    for second in range(1010, 1030, 2):
+        memory.observe(look(second, [cup(CUP), cupboard()], []))
+    assert memory.object(1).state is State.HELD
+    assert memory.versions(1)[-1].state is State.HELD
+
+
 def test_what_is_placed_has_moved_and_is_there(memory: SpatialMemory) -> None:
     memory.picked(1, stamp_ns=1005 * SECOND)
     place = (3.0, -1.0, 0.5)

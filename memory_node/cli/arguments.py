@@ -41,7 +41,7 @@ def add_acts(verb: Verb) -> None:
     what.add_argument('--id', type=whole, metavar='ID', help='an object, also one that has ended')
     what.add_argument('--label', default='', help='all objects and sightings of a label')
     what.add_argument(
-        '--region', nargs=6, type=_number, metavar=('X', 'Y', 'Z', 'X', 'Y', 'Z'),
+        '--region', nargs=6, type=number, metavar=('X', 'Y', 'Z', 'X', 'Y', 'Z'),
         help='what lies in the box between two corners (m)',
     )  # fmt: skip
     what.add_argument(
@@ -80,13 +80,13 @@ def _add_correct(verb: Verb) -> None:
     _three(operation('move', 'put an object somewhere else'), 'center_m', 'its middle')
     _three(operation('resize', 'give an object other side lengths'), 'size_m', 'side lengths')
     confirm = operation('confirm', 'confirm an object')
-    confirm.add_argument('--confidence', type=_number, metavar='C', help='what it is then, 0 to 1')
+    confirm.add_argument('--confidence', type=number, metavar='C', help='what it is then, 0 to 1')
     operation('absent', 'say that an object is not there any more')
     stated = operation('assert', 'state an object that nobody has seen', about=False)
     stated.add_argument('label', metavar='LABEL')
     _three(stated, 'center_m', 'its middle')
     stated.add_argument(
-        '--size', nargs=3, type=_number, default=(0.0, 0.0, 0.0), metavar=('X', 'Y', 'Z'),
+        '--size', nargs=3, type=number, default=(0.0, 0.0, 0.0), metavar=('X', 'Y', 'Z'),
         help='its side lengths (m; default: unknown)',
     )  # fmt: skip
     stated.add_argument('--map', metavar='MAP', help='(default: that of the newest view)')
@@ -131,7 +131,7 @@ def _object(parser: argparse.ArgumentParser) -> None:
 
 
 def _three(parser: argparse.ArgumentParser, name: str, text: str) -> None:
-    parser.add_argument(name, nargs=3, type=_number, metavar=name[:-2].upper(), help=f'{text} (m)')
+    parser.add_argument(name, nargs=3, type=number, metavar=name[:-2].upper(), help=f'{text} (m)')
 
 
 def _why(parser: argparse.ArgumentParser) -> None:
@@ -157,18 +157,19 @@ def whole_from(text: str, low: int, high: int) -> int:
     return number
 
 
-def _number(text: str) -> float:
+def number(text: str) -> float:
+    """A finite number."""
     try:
-        number = float(text)
+        found = float(text)
     except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+        found = math.nan
+    if not math.isfinite(found):
         raise argparse.ArgumentTypeError(f'got {text!r}, expected a number')
-    return number
+    return found
 
 
 def _seconds(text: str) -> float:
-    number = _number(text)
-    if not 0 < number < 1e9:
+    seconds = number(text)
+    if not 0 < seconds < 1e9:
         raise argparse.ArgumentTypeError(f'got {text!r}, expected more than 0 s')
-    return number
+    return seconds

@@ -1,7 +1,7 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""`memory VERB FILE`: look at the file of a memory, check it, mend it, copy it, correct it."""
+"""`memory VERB FILE`: look at the file of a memory, ask, check, mend, copy, correct it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import sys
 from collections.abc import Sequence
 
 from memory_node.cli.arguments import add_acts, whole, whole_from
+from memory_node.cli.asking import add_query
+from memory_node.cli.words import add_ask
 
 VERBS = (
-    'inspect', 'check', 'rebuild', 'repair', 'snapshot',
+    'inspect', 'query', 'ask', 'check', 'rebuild', 'repair', 'snapshot',
     'correct', 'report', 'forget', 'purge', 'consolidate', 'split', 'merge',
 )  # fmt: skip
 OK, FINDINGS, CANNOT = 0, 1, 2
@@ -79,6 +81,8 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument(
         '--id', type=whole, metavar='ID', help='show this object, also one that has ended'
     )
+    add_query(verb)
+    add_ask(verb)
     verb(
         'check', 'find everything that is wrong with it',
         'Read the whole file, replay its log, and say what is wrong: `clean`, or one finding a '

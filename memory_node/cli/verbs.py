@@ -10,7 +10,8 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
-from memory_node.cli import inspect
+from memory_node.cli import ask, inspect
+from memory_node.cli import query as asking
 from memory_node.cli.acts import ACTS
 from memory_node.cli.main import CANNOT, FINDINGS, OK
 from memory_node.cli.terminal import Terminal
@@ -94,6 +95,8 @@ def snapshot(given: argparse.Namespace, terminal: Terminal) -> int:
 
 VERBS: dict[str, Callable[[argparse.Namespace, Terminal], int]] = {
     'inspect': inspect.inspect,
+    'ask': ask.ask,
+    'query': asking.query,
     'check': check,
     'rebuild': rebuild,
     'repair': mend,

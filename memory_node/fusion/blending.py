@@ -377,20 +377,22 @@ def confirm(
     newest: cython.longlong[:],
     stamp_ns: cython.longlong,
     needed: cython.longlong,
-    code: cython.uchar,
+    tentative: cython.uchar,
+    confirmed: cython.uchar,
 ) -> None:
-    """Confirm what was seen in enough looks, but never by a late view.
+    """Confirm what was tentative and seen in enough looks, but never by a late view.
 
     Args:
         after: (R + M,) records. newest: (R,) when the first of them were last seen before.
-        needed: looks. code: of the state.
+        needed: looks. tentative, confirmed: codes of the states.
     """
     looks: cython.longlong[:] = after['looks']
     state: cython.uchar[:] = after['state']
     r: cython.Py_ssize_t
     for r in range(looks.shape[0]):
-        if looks[r] >= needed and (r >= newest.shape[0] or stamp_ns >= newest[r]):
-            state[r] = code
+        enough: cython.bint = state[r] == tentative and looks[r] >= needed
+        if enough and (r >= newest.shape[0] or stamp_ns >= newest[r]):
+            state[r] = confirmed
 
 
 def moved_from_version(old: Any, distance_m: cython.double, moved: cython.uchar[::1]) -> None:

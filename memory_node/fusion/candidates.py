@@ -154,15 +154,25 @@ class CandidateIndex:
 
     def within(self, point: Floats, radius_m: float) -> tuple[Rows, Floats]:
         """Find objects whose centre is within a radius: (R,) rows ascending, (R,) distances."""
-        center = point.reshape(1, 3)
-        around = self._around(center, np.array([radius_m + SLACK_M]), self._world.off_center)
-        rows = np.concatenate([NOTHING, *(r[self._level_of[r] == level] for level, _, r in around)])
-        d = self._world.records['center'][rows] - center
-        distance = np.sqrt(d[:, 0] * d[:, 0] + d[:, 1] * d[:, 1] + d[:, 2] * d[:, 2])
+        reach_m = radius_m + SLACK_M
+        found = []
+        for level in self._trees:
+            more = level.reach_m if self._world.off_center else 0.0
+            near = level.tree.query_ball_point(point, reach_m + more, p=np.inf)
+            if near:
+                rows = level.rows[near]
+                found.append(rows[self._level_of[rows] == level.number])
+        if any(len(recent) or len(recent.huge) for recent in self._recent):
+            around = self._recently_around(
+                point.reshape(1, 3), np.array([reach_m]), self._world.off_center
+            )
+            found += (rows[self._level_of[rows] == number] for number, _, rows in around)
+        rows = found[0] if len(found) == 1 else np.concatenate([NOTHING, *found])
+        rows.sort()
+        x, y, z = (self._world.records['center'][rows] - point).T
+        distance = np.sqrt(x * x + y * y + z * z)
         keep = distance <= radius_m
-        rows, distance = rows[keep], distance[keep]
-        order = np.argsort(rows, kind='stable')
-        return rows[order], distance[order]
+        return rows[keep], distance[keep]
 
     def _around(
         self, center: Floats, radius: Floats, reach: bool = True
@@ -176,6 +186,12 @@ class CandidateIndex:
         for level in self._trees:
             places, rows = _search(level, center, radius + (level.reach_m if reach else 0.0))
             yield level.number, places, rows
+        yield from self._recently_around(center, radius, reach)
+
+    def _recently_around(
+        self, center: Floats, radius: Floats, reach: bool
+    ) -> Iterator[tuple[int, Rows, Rows]]:
+        """As `_around`, of what was added or moved since the trees were built."""
         for recent in self._recent:
             near_places: list[int] = []
             near_rows: list[int] = []

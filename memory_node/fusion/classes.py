@@ -27,6 +27,8 @@ FIXED, MOVABLE, MOBILE, IGNORED = 'fixed', 'movable', 'mobile', 'ignored'
 MOBILITIES = (FIXED, MOVABLE, MOBILE, IGNORED)
 _GROUP = {'half_life_h', 'mobility', 'size_m', 'container', 'classes'}
 _REQUIRED = {'half_life_h', 'mobility'}
+_WORDS = {'names', 'kinds'}
+"""What else may stand in the file: see `recall.names`."""
 HOUR_S = 3600.0
 
 
@@ -164,7 +166,7 @@ def parse(text: str, where: str) -> Classes:
         given = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InvalidValueError(f'labels_file: {where} is no YAML: {error}') from error
-    if not isinstance(given, Mapping) or set(given) != {'fallback', 'groups'}:
+    if not isinstance(given, Mapping) or set(given) - _WORDS != {'fallback', 'groups'}:
         raise InvalidValueError(
             f'labels_file: {where}: got {_short(given)}, expected the keys fallback and groups'
         )

@@ -131,7 +131,9 @@ def plan_update(
         old, matched, evidence.score, CONFIDENCE_GAIN, look, counts.view(np.uint8)
     )
     needed = 1 if c.profile == CHRONOTOPE else c.confirm_looks
-    blending.confirm(after, before['last_seen_ns'], look.stamp_ns, needed, CONFIRMED)
+    blending.confirm(
+        after, before['last_seen_ns'], look.stamp_ns, needed, TENTATIVE, CONFIRMED
+    )  # fmt: skip
     changes = _changes(before, after, world, c)
     return Update(rows, place, after, *features, kept, more, changes, pins)
 

@@ -10,6 +10,7 @@ the index may hold on to it. Ids are what the rest of the world sees.
 from __future__ import annotations
 
 import bisect
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +31,7 @@ from memory_node.model import (
     State,
 )
 from memory_node.scene.boxes import Bools
+from memory_node.scene.regions import RegionBook
 
 LABEL_SLOTS = 4
 """Labels held in the record; further ones of the same object stand in `World.more_labels`."""
@@ -127,21 +129,28 @@ Features = npt.NDArray[np.float32]
 Stored = npt.NDArray[np.floating[Any]]
 """Features as they are stored with an observation: float16, for profile chronotope float32."""
 
-_CHUNK = 4096
+CHUNK = 4096
+"""Rows of features that lie together."""
 
 
 class FeatureTable:
-    """(rows, D) float32 in chunks, so that growing never copies what is there."""
+    """(rows, D) float32 in chunks, so that growing never copies what is there.
+
+    Attributes:
+        stale: (rows,) what was written since `recall.nearest` read it. codes: what that keeps.
+    """
 
     def __init__(self) -> None:
         self.dim: int | None = None
+        self.stale: Bools = np.zeros(0, bool)
+        self.codes: Any = None
         self._chunks: list[Features] = []
 
     def take(self, rows: Rows) -> Features:
         """Return a copy of the given rows, (R, D)."""
         assert self.dim is not None
         found = np.empty((len(rows), self.dim), np.float32)
-        features.gather(self._chunks, rows, _CHUNK, found)
+        features.gather(self._chunks, rows, CHUNK, found)
         return found
 
     def cosines(
@@ -158,7 +167,7 @@ class FeatureTable:
             return
         held = records['has_feature'].view(np.uint8)
         features.feature_terms(
-            feature, has.view(np.uint8), place, row, held, self._chunks, _CHUNK, terms
+            feature, has.view(np.uint8), place, row, held, self._chunks, CHUNK, terms
         )
 
     def dot(self, rows: Rows, vector: Features) -> Features:
@@ -168,15 +177,19 @@ class FeatureTable:
         wherever it lies and whatever is asked for beside it, so that equals tie.
         """
         products = np.zeros(len(rows), np.float32)
-        chunk, place = np.divmod(rows, _CHUNK)
+        chunk, place = np.divmod(rows, CHUNK)
         for k in np.flatnonzero(np.bincount(chunk)).tolist():
             here = np.flatnonzero(chunk == k)
             held = self._chunks[k]
-            if 2 * len(here) < _CHUNK:  # copying these costs less than all products would
+            if 2 * len(here) < CHUNK:  # copying these costs less than all products would
                 products[here] = np.einsum('ij,j->i', held[place[here]], vector)
             else:
                 products[here] = np.einsum('ij,j->i', held, vector)[place[here]]
         return products
+
+    def chunk(self, number: int) -> Features:
+        """Return the rows of one chunk, (CHUNK, D), as they are."""
+        return self._chunks[number]
 
     def put(self, rows: Rows, units: Features) -> None:
         """Write the given rows, each of them once."""
@@ -184,9 +197,11 @@ class FeatureTable:
             return
         if self.dim is None:
             self.dim = int(units.shape[1])
-        while rows.max() >= _CHUNK * len(self._chunks):
-            self._chunks.append(np.zeros((_CHUNK, self.dim), np.float32))
-        features.scatter(self._chunks, rows, _CHUNK, np.ascontiguousarray(units))
+        while rows.max() >= CHUNK * len(self._chunks):
+            self._chunks.append(np.zeros((CHUNK, self.dim), np.float32))
+            self.stale = np.concatenate([self.stale, np.ones(CHUNK, bool)])
+        self.stale[rows] = True
+        features.scatter(self._chunks, rows, CHUNK, np.ascontiguousarray(units))
 
 
 class World:
@@ -201,6 +216,7 @@ class World:
         inside: object → what it was put into and is not seen in, as that is not open.
         lost: label → rows that were doubtful or absent; some may not be any more.
         lost_since: label → no later than when any of them was last seen.
+        regions: what objects may belong to; replaced as a whole.
         off_center: whether the centre of a hull may differ from the centre of its object.
     """
 
@@ -218,6 +234,7 @@ class World:
         self.features = FeatureTable()
         self.more_labels: dict[int, dict[int, float]] = {}
         self.pins: dict[int, Mapping[Aspect, Pin]] = {}
+        self.regions = RegionBook((), self.map_number)
         self._row_of_id = np.full(1024, -1, np.int64)
         self._by_label: dict[int, list[tuple[int, int]]] | None = None
 
@@ -370,12 +387,16 @@ class World:
         return self.as_objects(records, more)
 
     def as_objects(
-        self, records: Records, more_labels: Mapping[int, dict[int, float]]
+        self,
+        records: Records,
+        more_labels: Mapping[int, dict[int, float]],
+        regions: RegionBook | None = None,
     ) -> list[MemoryObject]:
         """Return records in the words of the model.
 
         Args:
             records: (R,) OBJECT. more_labels: place → labels beyond the slots of the record.
+            regions: they may belong to these; None: those of now.
         """
         names, maps, pins = self.labels.names, self.maps, self.pins
         slots = zip(records['labels'].tolist(), records['masses'].tolist())
@@ -386,14 +407,17 @@ class World:
             for k, (labels, held) in enumerate(slots)
         ]
         half_lives = self.columns.half_life_s(records['label'], names).tolist()
-        columns = zip(masses, half_lives, *(records[name].tolist() for name in _SHOWN))
+        columns = zip(
+            masses, half_lives, region_names(self.regions if regions is None else regions, records),
+            *(records[name].tolist() for name in _SHOWN),
+        )  # fmt: skip
         return [
-            MemoryObject(
+            _made(
                 number, names[label], held, STATES[state], tuple(center), tuple(turn), tuple(size),
                 confidence, observations, first, last, maps[map_number], pins.get(number, NO_PINS),
-                checked, CHECKS[check], Standing(odds, odds_ns, half_life_s), moves,
+                checked, CHECKS[check], Standing(odds, odds_ns, half_life_s), moves, region,
             )
-            for held, half_life_s, number, label, state, center, turn, size, confidence,
+            for held, half_life_s, region, number, label, state, center, turn, size, confidence,
             observations, first, last, map_number, checked, check, odds, odds_ns, moves in columns
         ]  # fmt: skip
 
@@ -409,3 +433,27 @@ class World:
             rows = np.full(max(ids, 2 * len(self._row_of_id)), -1, np.int64)
             rows[: len(self._row_of_id)] = self._row_of_id
             self._row_of_id = rows
+
+
+_FIELDS = tuple(field.name for field in dataclasses.fields(MemoryObject))
+
+
+def _made(*values: Any) -> MemoryObject:
+    """An object from all its fields in their order.
+
+    The constructor of a frozen dataclass sets each by a call of its own, which takes four times as
+    long; an answer makes up to a thousand.
+    """
+    made = object.__new__(MemoryObject)
+    made.__dict__.update(zip(_FIELDS, values))
+    return made
+
+
+def region_names(regions: RegionBook, records: Records) -> list[str]:
+    """Name of the smallest region that holds each object; empty: none, or the robot has it."""
+    if not len(regions):
+        return [''] * len(records)
+    names = regions.names_at(records['center'], records['map'])
+    for k in np.flatnonzero(records['state'] == STATE_CODE[State.HELD]).tolist():
+        names[k] = ''
+    return names

@@ -12,7 +12,7 @@ import numpy as np
 from memory_node.config import Config
 from memory_node.fusion.world import STATE_CODE, Records, Rows, World
 from memory_node.model import Floats, MemoryObject, Relation, State
-from memory_node.recall.words import label_score
+from memory_node.recall.names import Names
 from memory_node.scene.graph import RelationGraph
 
 _BLOCK = 4096
@@ -38,7 +38,7 @@ class Page:
         """Copy the records; call it with the memory held."""
         self.seq, self.stamp_ns, self.total, self.stated = seq, stamp_ns, total, stated
         self.truncated = total > len(rows)
-        self._world = world
+        self._world, self._regions = world, world.regions
         self._records: Records = world.records[rows]
         spilled = world.more_labels
         self._more = {
@@ -55,7 +55,7 @@ class Page:
             spilled = {
                 k: self._more[first + k] for k in range(len(records)) if first + k in self._more
             }
-            yield from world.as_objects(records, spilled)
+            yield from world.as_objects(records, spilled, self._regions)
 
     @property
     def ids(self) -> list[int]:
@@ -143,11 +143,16 @@ def rows_of(
     return (np.concatenate(found)[:limit] if found else rows[:0]), total
 
 
-def named(world: World, text: str) -> list[int]:
-    """Return the ids of the live objects whose label the text names, ascending."""
-    scores = [label_score(text, name) for name in world.labels.names]
-    wanted = np.flatnonzero(np.array(scores, dtype=np.float64) > 0)
+def named(world: World, text: str, names: Names) -> list[int]:
+    """Return the ids of the live objects whose label the text names, ascending.
+
+    Those that it names for certain, or, where there are none, those that contain its words.
+    """
+    found = [names.naming(text, name) for name in world.labels.names]
     rows = world.live_rows()
-    rows = rows[np.isin(world.records['label'][rows], wanted)]
-    found: list[int] = world.records['id'][rows].tolist()
-    return sorted(found)
+    for sure in (True, False):
+        wanted = [k for k, n in enumerate(found) if n.score > 0 and n.certain is sure]
+        some = rows[np.isin(world.records['label'][rows], wanted)]
+        if len(some):
+            return sorted(world.records['id'][some].tolist())
+    return []

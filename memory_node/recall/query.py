@@ -1,128 +1,83 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Answer a query from the working set: filters first, then scores, then order."""
+"""Answer a query from a working set: filters first, then scores, then order."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Collection
+import functools
+from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
 from memory_node import checks, decay
 from memory_node.errors import InvalidValueError
-from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.world import STATE_CODE, Features, Rows, World
-from memory_node.model import Aspect, Floats, Hit, Hits, Order, Query, State
-from memory_node.recall.words import label_score
+from memory_node.model import Aspect, Floats, Hit, Hits, MemoryObject, Order, Query, State
+from memory_node.recall import nearest, rank
+from memory_node.recall.asked import SEEN, STATED
+from memory_node.recall.moment import Moment
+from memory_node.recall.names import Naming
+from memory_node.recall.rank import Aids
 from memory_node.scene import boxes
+from memory_node.scene.regions import RegionBook
 from memory_node.store.database import Database
 
 _Key = Callable[[Rows], np.ndarray]
 """Gives the value by which each of some places is sorted."""
-ENDED = (State.FORGOTTEN, State.MERGED)
 THERE = [State.TENTATIVE, State.CONFIRMED, State.DOUBTFUL, State.HELD]
 """What a query finds unless it names states: what is absent is left out (C04)."""
-SEARCHABLE_SHARE = 0.2
-"""A label is found while it holds this share of the evidence mass (C19)."""
+FEW = 16
 
 
-def checked(query: Query, world: World) -> Query:
-    """Return the query with its values in their types, if it can be answered.
-
-    Raises:
-        InvalidValueError: says which value was given and what was expected.
-    """
-    checks.text('text', query.text)
-    checks.limit(query.limit)
-    for name in ('radius_m', 'moved_m', 'min_score', 'min_presence', 'seen_since_ns',
-                 'unseen_since_ns', 'new_since_ns'):  # fmt: skip
-        checks.finite(name, getattr(query, name))
-    if query.near_m is None and query.radius_m > 0:
-        raise InvalidValueError(f'radius_m: got {query.radius_m:g} without near_m, expected both')
-    if query.near_m is not None:
-        checks.point('near_m', query.near_m)
-        if query.radius_m == 0:
-            raise InvalidValueError('radius_m: got 0 together with near_m, expected above 0 [m]')
-    if query.unseen_since_ns and query.seen_since_ns >= query.unseen_since_ns:
-        raise InvalidValueError(
-            f'seen_since_ns: got {query.seen_since_ns}, expected a time before unseen_since_ns '
-            f'{query.unseen_since_ns}'
-        )
-    _one_of('states', query.states, [s.value for s in State if s not in ENDED])
-    _one_of('order', [query.order], [o.value for o in Order])
-    for label in query.labels:
-        checks.text('labels', label)
-    feature = None if query.feature is None else _feature(query.feature, world.features.dim)
-    return dataclasses.replace(query, feature=feature)
-
-
-def _one_of(name: str, given: object, known: list[str]) -> None:
-    listed = isinstance(given, Collection) and not isinstance(given, str)
-    for value in given if listed else [given]:  # type: ignore[attr-defined]
-        if not listed or not isinstance(value, str) or value not in known:
-            raise InvalidValueError(
-                f'{name}: got {checks.short(value)}, expected any of {", ".join(known)}'
-            )
-
-
-def _feature(given: object, dim: int | None) -> Features:
-    try:
-        feature = np.asarray(given, dtype=np.float32)
-    except (TypeError, ValueError):
-        feature = np.zeros((0, 0), np.float32)
-    if feature.ndim != 1 or (dim is not None and len(feature) != dim):
-        raise InvalidValueError(
-            f'feature: got shape {feature.shape}, expected ({"any" if dim is None else dim},)'
-        )
-    wide = feature.astype(np.float64)
-    if not np.isfinite(wide).all() or not wide.any():
-        raise InvalidValueError('feature: got zero, NaN or infinite numbers, expected a direction')
-    unit: Features = boxes.normalized(wide[None] / np.abs(wide).max())[0].astype(np.float32)
-    return unit
-
-
-def answer(
-    query: Query, world: World, index: CandidateIndex, database: Database, newest_ns: int
-) -> Hits:
+def answer(query: Query, moment: Moment, aids: Aids, only: Rows | None = None) -> Hits:
     """Return the objects that pass every filter, in the order asked for; ties by id.
 
     Args:
-        query: as `checked` returns it.
-        world, index: the live objects.
-        database: for where things were first seen. newest_ns: newest stamp of a view.
+        query: as `asked.checked` returns it. moment: the objects as they were at its time.
+        aids: what texts are ranked by.
+        only: rows that pass what the file was asked about, ascending; None: any.
     """
-    rows, distance = _place(query, world, index)
+    world = moment.world
+    rows, distance = _place(query, moment, only)
     keep = _passes(query, world, rows)
     score = np.ones(len(rows))
     terms: dict[str, Floats] = {}
     if query.text.strip():
-        terms['label'] = _named(world, rows, [label_score(query.text, n) for n in _names(world)])
-        score *= terms['label']
+        terms |= rank.text_terms(query.text, world, rows, aids)
+        score *= rank.score_of(terms)
     if distance is not None:
         terms['distance_m'] = distance
         score *= 1.0 - distance / query.radius_m
+    total = None
     if query.feature is not None:
-        held = world.records['has_feature'][rows]
-        cosine = np.zeros(len(rows))
-        cosine[held] = world.features.dot(rows[held], query.feature)  # type: ignore[arg-type]
-        terms['feature'] = np.clip(cosine, 0.0, 1.0, out=cosine)
-        keep &= held
+        keep &= world.records['has_feature'][rows]
+        alone, passed = _by_feature_alone(query), np.flatnonzero(keep)
+        most = query.offset + query.limit if alone else len(passed)
+        some, cosine, count = nearest.best(
+            world.features, rows[passed], cast(Features, query.feature), most, query.min_score
+        )
+        total, some = count if alone else None, passed[some]
+        rows, score, keep = rows[some], score[some], keep[some]
+        terms = {name: values[some] for name, values in terms.items()}
+        terms['feature'] = np.minimum(cosine, 1.0)
         score *= terms['feature']
     if query.text.strip() or query.feature is not None:
         keep &= score > 0
     keep &= score >= query.min_score
     if query.moved_m > 0:
-        moved = _moved(world, rows, database)
+        moved = _moved(world, rows, moment.session.database)
         terms['moved_m'] = moved
         keep &= moved >= query.moved_m
-    at_ns = newest_ns if query.at_ns is None else query.at_ns
+    at_ns = moment.newest_ns if query.as_of_ns is None else query.as_of_ns
+    at_ns = at_ns if query.at_ns is None else query.at_ns
     if query.min_presence > 0:
         some = np.flatnonzero(keep)
         keep[some] = presence_of(world, rows[some], at_ns) >= query.min_presence
     found = np.flatnonzero(keep)
-    order = _first(found, _keys(query, world, rows, score, found), query.limit)
+    end = query.offset + query.limit
+    order = _first(found, _keys(query, world, rows, score, found), end)[query.offset :]
     objects = world.views(rows[order])
     values = [dict(zip(terms, line)) for line in zip(*(terms[n][order].tolist() for n in terms))]
     hits = [
@@ -131,10 +86,25 @@ def answer(
             objects,
             score[order].tolist(),
             values or [{}] * len(order),
-            presence_of(world, rows[order], at_ns).tolist(),
+            _presences(world, rows[order], objects, at_ns),
         )
     ]
-    return Hits(hits, len(found))
+    return Hits(hits, len(found) if total is None else total)
+
+
+def _by_feature_alone(query: Query) -> bool:
+    """Whether nothing but likeness decides which of the objects that pass come first."""
+    return query.order == Order.RELEVANCE and not (
+        query.text.strip() or query.near_m is not None or query.moved_m or query.min_presence
+    )
+
+
+def _presences(world: World, rows: Rows, objects: list[MemoryObject], at_ns: int) -> list[float]:
+    """`presence_of` for a few hits or for many, whichever way is quicker; the numbers are equal."""
+    if len(objects) <= FEW:
+        return [obj.presence(at_ns) for obj in objects]
+    found: list[float] = presence_of(world, rows, at_ns).tolist()
+    return found
 
 
 def presence_of(world: World, rows: Rows, at_ns: int) -> Floats:
@@ -147,20 +117,27 @@ def presence_of(world: World, rows: Rows, at_ns: int) -> Floats:
     return presence
 
 
-def _place(query: Query, world: World, index: CandidateIndex) -> tuple[Rows, Floats | None]:
+def _place(query: Query, moment: Moment, only: Rows | None) -> tuple[Rows, Floats | None]:
     if query.near_m is None:
-        return world.live_rows(), None
-    return index.within(np.asarray(query.near_m, dtype=np.float64), float(query.radius_m))
+        return moment.world.live_rows() if only is None else only, None
+    point = np.asarray(query.near_m, dtype=np.float64)
+    if only is None:
+        return moment.index.within(point, float(query.radius_m))
+    distance = boxes.distance(moment.world.records['center'][only], point[None])
+    near = distance <= query.radius_m
+    return only[near], distance[near]
 
 
 def _passes(query: Query, world: World, rows: Rows) -> boxes.Bools:
     records = world.records
-    states = [State(s) for s in query.states] or THERE
-    if query.near_m is not None and not query.states:
-        states = [state for state in states if state is not State.HELD]  # it is nowhere
-    asked = np.zeros(len(STATE_CODE), bool)
-    asked[[STATE_CODE[state] for state in states]] = True
-    keep: boxes.Bools = asked[records['state'][rows]]
+    placed = query.near_m is not None or query.box_m is not None or bool(query.region)
+    keep: boxes.Bools = _asked_states(tuple(query.states), placed)[records['state'][rows]]
+    if query.box_m is not None:
+        keep &= _in_box(query, records['center'][rows])
+    if query.region:
+        keep &= _in_region(query.region, world, rows)
+    if query.source:
+        keep &= _from(query.source, world, rows)
     if query.seen_since_ns:
         keep &= records['last_seen_ns'][rows] >= query.seen_since_ns
     if query.unseen_since_ns:
@@ -169,8 +146,63 @@ def _passes(query: Query, world: World, rows: Rows) -> boxes.Bools:
         keep &= records['first_seen_ns'][rows] >= query.new_since_ns
     if query.labels:
         wanted = {label.casefold() for label in query.labels}
-        keep &= _named(world, rows, [float(n.casefold() in wanted) for n in _names(world)]) > 0
+        keep &= _labelled(world, rows, wanted)
     return keep
+
+
+@functools.lru_cache(maxsize=256)
+def _asked_states(states: tuple[str, ...], placed: bool) -> boxes.Bools:
+    """Which states are asked for, by their codes.
+
+    Args:
+        states: none: those of what is there. placed: and that at some place: what is held has none.
+    """
+    wanted = [State(s) for s in states] or [s for s in THERE if not (placed and s is State.HELD)]
+    asked = np.zeros(len(STATE_CODE), bool)
+    asked[[STATE_CODE[state] for state in wanted]] = True
+    return asked
+
+
+def _in_box(query: Query, center: Floats) -> boxes.Bools:
+    """Whether each point, (N, 3), lies between the corners, in the axes of the box."""
+    low, high = (np.array(corner) for corner in checks.box('box_m', query.box_m))
+    if query.box_pose is not None:
+        turn = boxes.rotation_matrices(np.array([query.box_pose.orientation_xyzw]))[0]
+        d = center - np.asarray(query.box_pose.position_m, dtype=np.float64)
+        center = d[:, :1] * turn[0] + d[:, 1:2] * turn[1] + d[:, 2:] * turn[2]
+    inside: boxes.Bools = np.all((center >= low) & (center <= high), axis=1)
+    return inside
+
+
+def _in_region(name: str, world: World, rows: Rows) -> boxes.Bools:
+    """Whether each object lies in a region of this name, or in a part of it."""
+    book, records = world.regions, world.records
+    return book.inside(regions_named(book, name), records['center'][rows], records['map'][rows])
+
+
+def regions_named(book: RegionBook, name: str) -> list[int]:
+    """Places of the regions of a name and of what is part of them.
+
+    Raises:
+        InvalidValueError: there is none of this name.
+    """
+    named = book.named(name)
+    if not named:
+        known = ', '.join(sorted({r.name for r in book.regions})) or 'none, as there are no regions'
+        raise InvalidValueError(f'region: got {name!r}, expected one of {known}')
+    return sorted({part for place in named for part in book.parts_of(place)})
+
+
+def _from(source: str, world: World, rows: Rows) -> boxes.Bools:
+    """Whether what is known of each object comes from this source."""
+    records = world.records
+    if source == SEEN:
+        seen: boxes.Bools = records['observations'][rows] > 0
+        return seen
+    ids = records['id'][rows]
+    if source == STATED:
+        return world.pinned(ids, Aspect.PRESENCE)
+    return np.isin(ids, [number for number, pins in world.pins.items() if pins])
 
 
 def _keys(query: Query, world: World, rows: Rows, score: Floats, found: Rows) -> list[_Key]:
@@ -197,6 +229,9 @@ def _first(found: Rows, keys: list[_Key], limit: int) -> Rows:
         if len(found) <= left:
             break
         value = key(found)
+        if len(found) > 4096:
+            few = value <= -nearest.surely_among(-value, left)
+            found, value = found[few], value[few]
         last = np.partition(value, left - 1)[left - 1]
         chosen.append(found[value < last])
         left -= len(chosen[-1])
@@ -217,43 +252,11 @@ def salience(world: World, rows: Rows) -> Floats:
     return result
 
 
-def _names(world: World) -> list[str]:
-    return world.labels.names
-
-
-def _named(world: World, rows: Rows, of_label: list[float]) -> Floats:
-    """(R,) the highest value among the labels of each object that are still searchable."""
-    value = np.array([*of_label, 0.0])
-    best = np.zeros(len(rows))
-    if not value.any():
-        return best
-    held = (value > 0)[world.records['labels'][rows]].any(axis=1)
-    spilled = world.more_labels
-    if spilled:
-        held |= np.isin(rows, list(spilled))
-    some = np.flatnonzero(held)  # most objects have none of these labels
-    best[some] = _highest(world, rows[some], value)
-    return best
-
-
-def _highest(world: World, rows: Rows, value: Floats) -> Floats:
-    """`_named` of the objects that may have one of the labels."""
-    labels, masses = world.records['labels'][rows], world.records['masses'][rows]
-    label = world.records['label'][rows]
-    whole = masses.sum(axis=1)
-    spilled = world.more_labels
-    more = [k for k, row in enumerate(rows.tolist()) if row in spilled] if spilled else []
-    for k in more:
-        whole[k] += sum(spilled[int(rows[k])].values())
-    enough = SEARCHABLE_SHARE * whole
-    counts = np.round(masses - enough[:, None], 9) >= 0
-    counts |= labels == label[:, None]
-    best: Floats = np.where(counts, value[labels], 0.0).max(axis=1, initial=0.0)
-    for k in more:
-        for number, mass in spilled[int(rows[k])].items():
-            if round(mass - enough[k], 9) >= 0 or number == label[k]:
-                best[k] = max(best[k], value[number])
-    return best
+def _labelled(world: World, rows: Rows, wanted: set[str]) -> boxes.Bools:
+    """(R,) whether an object has one of some labels, case-folded, among the searchable ones."""
+    found = [Naming(float(name.casefold() in wanted), False) for name in world.labels.names]
+    named: boxes.Bools = rank.named(world, rows, found)[0] > 0
+    return named
 
 
 def _moved(world: World, rows: Rows, database: Database) -> Floats:

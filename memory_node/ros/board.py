@@ -93,7 +93,9 @@ class Board:
     def changed(self, commit: Commit) -> None:
         """Take note of a commit; never blocks."""
         ids = _ids_of(commit)
-        if ids:
+        if any(change.kind is ChangeKind.REGION for change in commit.changes):
+            self._note(self._period_s, whole=True)
+        elif ids:
             self._note(self._period_s, ids)
         elif self._sighting_period_s is not None and any(v.object_id for v in commit.verdicts):
             self._note(self._sighting_period_s)

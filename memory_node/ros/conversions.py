@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +24,6 @@ from geometry_msgs.msg import Pose as PoseMsg
 from spatial_memory import msg
 
 from memory_node import model
-from memory_node.recall.query import THERE
 from memory_node.ros import facts, pins
 from memory_node.scene.transform import Transform
 
@@ -165,6 +163,7 @@ def object_from_msg(message: msg.MemoryObject) -> model.MemoryObject:
         last_check=model.Check(message.last_check),
         in_motion=bool(message.in_motion),
         standing=_standing_from_msg(message),
+        region=message.region,
     )
 
 
@@ -326,39 +325,6 @@ def limit_from_request(limit: int) -> int:
     return int(limit) or model.Query().limit
 
 
-def query_from_request(
-    request: Any, near_map_m: model.Triple | None, now_ns: int | None = None
-) -> model.Query:
-    """Return what srv/Query asks.
-
-    Args:
-        request: Query.Request; its numbers are the core's to check.
-        near_map_m: its point `near` in the map frame; used only where radius_m is not 0.
-        now_ns: the time it is about where it names none; None: that of the newest view.
-    """
-    radius_m = float(request.radius_m)
-    states = tuple(str(state) for state in request.states)
-    if not states and request.include_absent:
-        states = tuple(str(state) for state in (*THERE, model.State.ABSENT))
-    return model.Query(
-        text=str(request.text),
-        near_m=near_map_m if radius_m else None,
-        radius_m=radius_m,
-        labels=tuple(str(label) for label in request.labels),
-        feature=_feature(request.feature),
-        seen_since_ns=stamp_to_ns(request.seen_since),
-        unseen_since_ns=stamp_to_ns(request.unseen_since),
-        new_since_ns=stamp_to_ns(request.new_since),
-        moved_m=float(request.moved_m),
-        min_score=float(request.min_score),
-        order=str(request.order) or model.Order.RELEVANCE,
-        states=states,
-        min_presence=float(request.min_presence),
-        at_ns=stamp_to_ns(request.at) or now_ns,
-        limit=limit_from_request(request.limit),
-    )
-
-
 def _detections(
     messages: Sequence[msg.Detection], to_map: Transform
 ) -> tuple[model.Detection, ...]:
@@ -378,7 +344,7 @@ def _detections(
             size_m=triple_from_msg(m.size),
             orientation_xyzw=tuple(turns[i]),
             position_cov=covariances[i] if known[i] else None,
-            feature=_feature(m.feature),
+            feature=feature_from_msg(m.feature),
             alternatives=_weights_from_msg(m.alternatives),
             track_id=m.track_id,
         )
@@ -386,7 +352,8 @@ def _detections(
     )
 
 
-def _feature(values: array[float]) -> npt.NDArray[np.float32] | None:
+def feature_from_msg(values: array[float]) -> npt.NDArray[np.float32] | None:
+    """Return a feature; an empty one is none."""
     return np.frombuffer(values, np.float32) if len(values) else None
 
 
@@ -408,6 +375,7 @@ def _fill_object(message: msg.MemoryObject, obj: model.MemoryObject) -> None:
     _fill_stamp(message.first_seen, obj.first_seen_ns)
     _fill_stamp(message.last_seen, obj.last_seen_ns)
     message.map_id = str(obj.map_id)
+    message.region = str(obj.region)
     if obj.pins:
         message.pins = [pins.to_msg(pin) for pin in obj.pins.values()]
 

@@ -12,12 +12,22 @@ from typing import Any
 
 from spatial_memory.msg import SceneGraph
 
+from memory_node.answering import Model
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import InvalidValueError
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, MemoryObject, Pose, Query, Relation, Triple, View
 from memory_node.recall.page import Page
-from memory_node.ros import conversions, correcting, facts, maintaining, reporting
+from memory_node.ros import (
+    asking,
+    conversions,
+    correcting,
+    facts,
+    maintaining,
+    queries,
+    regions,
+    reporting,
+)
 
 SERVICE = 'service'
 PAGE = 100
@@ -33,7 +43,8 @@ class Desk:
         pose_to_map: a PoseStamped in the map frame; raises TransformError.
         to_view: a DetectionArray as a View; raises TransformError or InvalidValueError.
         on_commit: told of what a request changed: the view (None: there was none) and the commit.
-        map_frame: frame of all replies.
+        map_frame: frame of all replies. map_id: identity of the map.
+        model: the language model that may be asked; None: there is none.
     """
 
     now_ns: Callable[[], int]
@@ -42,18 +53,15 @@ class Desk:
     to_view: Callable[[Any], View]
     on_commit: Callable[[View | None, Commit], None]
     map_frame: str
+    map_id: str = ''
+    model: Callable[[], Model | None] = lambda: None
 
 
 def query(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     """~/query."""
-    near = desk.to_map(request.near) if request.radius_m > 0 else None
-    asked = conversions.query_from_request(request, near, _now(desk))
-    hits = memory.query(asked)
-    response.hits = [conversions.hit_to_msg(hit) for hit in hits]
-    response.total = hits.total
-    _stamp(desk, memory, response.header)
-    if asked.at_ns is not None:
-        response.header.stamp = conversions.stamp_from_ns(asked.at_ns)
+    queries.query(desk, memory, request, response, _now(desk))
+    if request.text:
+        response.message = memory.text_search
 
 
 def history(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
@@ -97,6 +105,12 @@ def correct(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> N
 def report(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     """~/report."""
     reporting.report(desk, memory, request, response)
+
+
+def set_region(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
+    """~/set_region."""
+    by = (request.reason, request.actor or SERVICE, _now(desk))
+    regions.set_region(desk, memory, request, response, by)
 
 
 def relate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
@@ -254,12 +268,15 @@ HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
     'Correct': correct,
     'Report': report,
     'Relate': relate,
+    'SetRegion': set_region,
     'Observe': observe,
     'Explain': explain,
     'GetChanges': get_changes,
     'GetScene': get_scene,
     'Snapshot': snapshot,
+    'WhatChanged': regions.what_changed,
     'Annotate': annotate,
+    'Ask': asking.ask,
     'Maintain': maintain,
 }
 """Type of the service → what answers it. Its name is that of the type in snake case."""

@@ -29,6 +29,7 @@ from memory_node.errors import (
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, Pose, Triple, View
 from memory_node.ros import conversions, parameters
+from memory_node.ros.asking import model_of
 from memory_node.ros.boards import make_boards
 from memory_node.ros.cameras import Cameras
 from memory_node.ros.complaints import Complaints
@@ -99,8 +100,9 @@ class SpatialMemoryNode(LifecycleNode):
         self._feed = Feed(self, map_frame, self._problem)
         self._boards = make_boards(self, lambda: self._settings.node, self._problem)
         desk = Desk(
-            self._now_ns, self._to_map, self._pose_to_map, self._to_view, self._requested, map_frame
-        )
+            self._now_ns, self._to_map, self._pose_to_map, self._to_view, self._requested,
+            map_frame, self._settings.node.map_id, lambda: model_of(self._settings.node),
+        )  # fmt: skip
         self._answers = Services(self, self._active_memory, desk, self._health.services)
         self._diagnostics = Diagnostics(self, self._health.statuses, self.callback_failed)
         answer_invalid_transitions(self)
@@ -128,8 +130,14 @@ class SpatialMemoryNode(LifecycleNode):
                 self._memory = SpatialMemory.open(
                     self._path, self._settings.core, recover=self._settings.node.recover
                 )
+                if self._settings.node.regions_file:
+                    self._memory.load_regions(
+                        self._settings.node.regions_file, self._settings.node.map_id,
+                        'regions_file', self._now_ns() or None,
+                    )  # fmt: skip
             except (SpatialMemoryError, OSError) as error:
                 self.get_logger().error(f'cannot open the memory: {error}')
+                self._close_memory()
                 return TransitionCallbackReturn.FAILURE
             self.get_logger().info(
                 f'{self._path}: {self._memory.object_count} objects, log line {self._memory.seq}'

@@ -15,7 +15,16 @@ import numpy as np
 from memory_node.fusion.classes import HOUR_S, Classes
 from memory_node.fusion.update import Update
 from memory_node.fusion.world import CHECK_WORDS, LOST, STATE_WORDS, Features, Records, World
-from memory_node.model import Change, Check, Floats, MemoryObject, ObjectVersion, Standing, State
+from memory_node.model import (
+    Change,
+    ChangeKind,
+    Check,
+    Floats,
+    MemoryObject,
+    ObjectVersion,
+    Standing,
+    State,
+)
 from memory_node.scene import boxes
 from memory_node.store import features, pins
 from memory_node.store.database import Database
@@ -35,10 +44,16 @@ UPDATE_OBJECT = (
     + ', '.join(f'{name.strip()} = ?{k}' for k, name in enumerate(_COLUMNS.split(','), 1) if k > 1)
     + f', version_seq = coalesce(?{_COUNT + 1}, version_seq) WHERE id = ?1'
 )
-INSERT_VERSION = f'INSERT OR REPLACE INTO object_version VALUES ({", ".join("?" * 16)})'
+INSERT_VERSION = f'INSERT OR REPLACE INTO object_version VALUES ({", ".join("?" * 24)})'
+_WITHOUT_VERSION = (ChangeKind.RELATION, ChangeKind.EVENT, ChangeKind.PURGED, ChangeKind.REGION)
 _RECORD = 'SELECT id, label, state, map_id, record FROM object'
 LIVE = "state NOT IN ('forgotten', 'merged')"
 _CODE = {word: code for code, word in enumerate(STATE_WORDS)}
+_VERSION = """
+    SELECT v.object_id, v.seq, v.stamp_ns, v.recorded_ns, v.label, v.state, v.x, v.y, v.z, v.size_x,
+           v.size_y, v.size_z, v.qx, v.qy, v.qz, v.qw, coalesce(v.map_id, o.map_id)
+    FROM object_version v JOIN object o ON o.id = v.object_id
+"""
 INSERT_LABEL = 'INSERT INTO label VALUES (?, ?)'
 
 
@@ -128,7 +143,13 @@ def write_update(
 
 
 def _version_row(row: Sequence[Any], change: Change) -> tuple[Any, ...]:
-    return (row[0], change.seq, change.stamp_ns, change.recorded_ns, row[1], row[3], *row[4:14])
+    number, label, labels, state, *box = row[:14]
+    confidence, observations, _, _, first_ns, last_ns, map_id = row[18:25]
+    return (
+        number, change.seq, change.stamp_ns, change.recorded_ns, label, state, *box,
+        labels if ',' in labels else None, map_id, confidence, observations, first_ns, last_ns,
+        row[28], row[29],
+    )  # fmt: skip
 
 
 def write_record(
@@ -165,18 +186,35 @@ def read_object(database: Database, object_id: int, classes: Classes) -> MemoryO
 
 def versions_of(database: Database, object_id: int) -> list[ObjectVersion]:
     """Read all versions of an object, oldest first."""
-    rows = database.rows(
-        'SELECT seq, stamp_ns, recorded_ns, label, state, x, y, z, size_x, size_y, size_z, '
-        'qx, qy, qz, qw FROM object_version WHERE object_id = ? ORDER BY seq',
-        (object_id,),
-    )
     return [
-        ObjectVersion(
-            object_id, seq, stamp_ns, recorded_ns, label, State(state), (x, y, z),
-            (sx, sy, sz), (qx, qy, qz, qw),
-        )
-        for seq, stamp_ns, recorded_ns, label, state, x, y, z, sx, sy, sz, qx, qy, qz, qw in rows
-    ]  # fmt: skip
+        _version(row)
+        for row in database.rows(f'{_VERSION} WHERE v.object_id = ? ORDER BY v.seq', (object_id,))
+    ]
+
+
+def version_of(database: Database, change: Change) -> ObjectVersion | None:
+    """Read an object as a log line left it; None: it is about none, or no version is left.
+
+    Lines of one view about one object lead to one version, which has the number of the last.
+    """
+    where = 'v.seq <= ?2 ORDER BY v.seq DESC'
+    if change.kind not in _WITHOUT_VERSION and (
+        change.kind is not ChangeKind.CORRECTED or 'correction' in change.after
+    ):
+        where = 'v.seq >= ?2 ORDER BY v.seq'
+    rows = database.rows(
+        f'{_VERSION} WHERE v.object_id = ?1 AND {where} LIMIT 1', (change.object_id, change.seq)
+    )
+    return _version(rows[0]) if rows else None
+
+
+def _version(row: tuple[Any, ...]) -> ObjectVersion:
+    (number, seq, stamp_ns, recorded_ns, label, state, x, y, z, sx, sy, sz, qx, qy, qz, qw,
+     map_id) = row  # fmt: skip
+    return ObjectVersion(
+        number, seq, stamp_ns, recorded_ns, label, State(state), (x, y, z), (sx, sy, sz),
+        (qx, qy, qz, qw), map_id,
+    )  # fmt: skip
 
 
 def read_record(

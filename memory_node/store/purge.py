@@ -58,6 +58,7 @@ _OF_LINES = (
     f'DELETE FROM property WHERE seq IN {IN}',
     f'DELETE FROM stated_relation WHERE seq IN {IN}',
     f'DELETE FROM event WHERE seq IN {IN}',
+    f'DELETE FROM region WHERE seq IN {IN}',
     f'DELETE FROM identity_change WHERE seq IN {IN} OR seq + 1 IN {IN}',
     f"""UPDATE log SET before = '{{}}', reason = '', after = CASE WHEN
         json_extract(after, '$.{WORD}') IS NULL THEN '{{}}' ELSE '{{"{WORD}":"{PURGED}"}}' END
@@ -71,6 +72,7 @@ _USED_LABELS = """
     SELECT label FROM observation UNION SELECT label FROM object
     UNION SELECT label FROM object_version UNION SELECT label FROM rejection
     UNION SELECT label FROM tombstone UNION SELECT key FROM object, json_each(object.labels)
+    UNION SELECT key FROM object_version v, json_each(v.labels) WHERE v.labels IS NOT NULL
     UNION SELECT key FROM observation, json_each(alternatives) WHERE alternatives IS NOT NULL
 """
 
@@ -211,6 +213,9 @@ def _unname(
                 'DELETE FROM object_version WHERE object_id = ? AND label = ?',
                 (final, pin.value if pin.aspect is Aspect.LABEL else ''),
             )
+            connection.execute(
+                'UPDATE object_version SET labels = NULL WHERE object_id = ?', (final,)
+            )
             _rewrite(session, connection, final, _as_seen(session, pin))
     connection.execute('UPDATE log SET actor = ? WHERE actor = ?', (PURGED, person))
 
@@ -266,14 +271,15 @@ def _rename_labels(database: Database, purged: str) -> None:
 
 def _rename(database: Database, name: str, other: str) -> None:
     """Give a label another name in what stays."""
-    rows = database.rows(
-        'SELECT id, labels FROM object WHERE EXISTS '
-        '(SELECT 1 FROM json_each(labels) WHERE key = ?)', (name,),
-    )  # fmt: skip
-    for number, text in rows:
-        masses = {other if key == name else key: mass for key, mass in json.loads(text).items()}
-        text = json.dumps(masses, separators=(',', ':'), ensure_ascii=False)
-        database.rows('UPDATE object SET labels = ? WHERE id = ?', (text, number))
+    for table in ('object', 'object_version'):
+        rows = database.rows(
+            f'SELECT DISTINCT labels FROM {table} WHERE labels IS NOT NULL AND EXISTS '
+            '(SELECT 1 FROM json_each(labels) WHERE key = ?)', (name,),
+        )  # fmt: skip
+        for (text,) in rows:
+            masses = {other if key == name else key: mass for key, mass in json.loads(text).items()}
+            new = json.dumps(masses, separators=(',', ':'), ensure_ascii=False)
+            database.rows(f'UPDATE {table} SET labels = ? WHERE labels = ?', (new, text))
     database.rows('UPDATE object_version SET label = ? WHERE label = ?', (other, name))
     old, new = (json.dumps(text, ensure_ascii=False) for text in (name, other))
     database.rows('UPDATE pin SET value = ? WHERE value = ?', (new, old))

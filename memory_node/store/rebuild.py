@@ -37,6 +37,7 @@ from memory_node.store import (
     acts,
     audit,
     corrections,
+    defining,
     edits,
     features,
     glances,
@@ -61,7 +62,7 @@ _OBSERVATIONS = """
 _COUNTS = 'SELECT view_seq, min(id), count(*) FROM observation GROUP BY view_seq'
 DERIVED = (
     'label', 'object', 'object_feature', 'object_version', 'rejection', 'tombstone', 'property',
-    'stated_relation', 'event', 'redirect', 'attribution', 'identity_change', 'pin',
+    'stated_relation', 'event', 'redirect', 'attribution', 'identity_change', 'pin', 'region',
 )  # fmt: skip
 """Tables that follow from log, view and observation."""
 
@@ -312,6 +313,8 @@ class Replay:
             edit = corrections.replayed(session, line, asked)
         elif acts.changes_object(line):
             edit = acts.replayed(session, line, asked)
+        elif line.kind is ChangeKind.REGION:
+            edit = defining.replayed(session, line)
         elif line.kind in (ChangeKind.CORRECTED, ChangeKind.RELATION, ChangeKind.EVENT):
             edit = edits.Edit(
                 line, lambda connection: stated.apply_line(connection, line), session.renew_contents

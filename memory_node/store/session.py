@@ -17,7 +17,18 @@ from memory_node.fusion.classes import ClassColumns, Classes, load_classes
 from memory_node.fusion.engine import Engine, Plan
 from memory_node.fusion.pins import effective
 from memory_node.model import Change, View
-from memory_node.store import audit, features, glances, kept_out, log, objects, pins, stated
+from memory_node.scene.regions import RegionBook
+from memory_node.store import (
+    audit,
+    features,
+    glances,
+    kept_out,
+    log,
+    objects,
+    pins,
+    regions,
+    stated,
+)
 from memory_node.store.behind import Behind
 from memory_node.store.database import Database
 from memory_node.store.redirects import load_redirects
@@ -99,6 +110,7 @@ class Session:
         self.redirects = load_redirects(database)
         world.pins = pins.load(database, self.redirects, world)
         world.inside = stated.contents(database, self.redirects)
+        world.regions = RegionBook(regions.load(database), world.map_number)
         world.off_center = config.profile == CHRONOTOPE
         self.engine = Engine(
             world,
@@ -285,6 +297,11 @@ class Session:
     def renew_contents(self) -> None:
         """Read anew what is inside of what."""
         self.engine.world.inside = stated.contents(self.database, self.redirects)
+
+    def renew_regions(self) -> None:
+        """Read the regions anew."""
+        world = self.engine.world
+        world.regions = RegionBook(regions.load(self.database), world.map_number)
 
     def advance(self, seq: int) -> None:
         """The log was committed up to this line."""

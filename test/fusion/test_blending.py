@@ -62,7 +62,7 @@ def test_compiled_and_interpreted_agree_to_the_last_bit(seed: int) -> None:
         module.choose_labels(old, 1.2)
         look = SimpleNamespace(seq=3, stamp_ns=5, position=np.ones(3), axis=np.ones(3))
         module.count_sighting(old, matched, evidence.score, 0.5, look, speaks)
-        module.confirm(old, old['last_seen_ns'].copy(), 5, 2, 1)
+        module.confirm(old, old['last_seen_ns'].copy(), 5, 2, 0, 1)
         found.append((old.tobytes(), weight.tobytes(), speaks.tobytes(), unknown.tobytes()))
     assert found[0] == found[1]
 

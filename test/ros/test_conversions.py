@@ -23,7 +23,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from spatial_memory import msg, srv
 
 from memory_node import model
-from memory_node.ros import conversions
+from memory_node.ros import conversions, queries
 from memory_node.scene.transform import Transform
 
 STAMP_NS = 1_000_050_000_000
@@ -341,13 +341,13 @@ def test_c22_the_frame_of_the_sensor(frame: str, sensor_frame: str, expected: st
 
 
 def test_the_empty_request_asks_for_everything() -> None:
-    query = conversions.query_from_request(over_the_wire(srv.Query.Request()), (1.0, 2.0, 3.0))
+    query = queries.query_from_request(over_the_wire(srv.Query.Request()))
     assert query == model.Query()
 
 
 def test_a_full_request() -> None:
     request = srv.Query.Request(text='mug', radius_m=2.0, states=['forgotten'], limit=3)
-    query = conversions.query_from_request(over_the_wire(request), (1.0, 2.0, 3.0))
+    query = queries.query_from_request(over_the_wire(request), (1.0, 2.0, 3.0))
     assert query == model.Query(
         'mug', near_m=(1.0, 2.0, 3.0), radius_m=2.0, states=('forgotten',), limit=3
     )
@@ -355,19 +355,19 @@ def test_a_full_request() -> None:
 
 def test_a_request_about_presence_at_a_time() -> None:
     request = srv.Query.Request(min_presence=0.5, include_absent=True)
-    query = conversions.query_from_request(over_the_wire(request), None, STAMP_NS)
+    query = queries.query_from_request(over_the_wire(request), now_ns=STAMP_NS)
     assert (query.min_presence, query.at_ns) == (0.5, STAMP_NS)
     assert set(query.states) == {'tentative', 'confirmed', 'doubtful', 'absent', 'held'}
     request.at.sec = 7
-    assert conversions.query_from_request(request, None, STAMP_NS).at_ns == 7_000_000_000
+    assert queries.query_from_request(request, now_ns=STAMP_NS).at_ns == 7_000_000_000
     request.states = ['held']
-    assert conversions.query_from_request(request, None).states == ('held',), 'named states count'
+    assert queries.query_from_request(request).states == ('held',), 'named states count'
 
 
 @pytest.mark.parametrize('radius_m', [math.nan, -1.0, math.inf])
 def test_c25_bad_numbers_reach_the_core(radius_m: float) -> None:
     request = srv.Query.Request(radius_m=radius_m, limit=-1)
-    query = conversions.query_from_request(request, (math.nan, 0.0, 0.0))
+    query = queries.query_from_request(request, (math.nan, 0.0, 0.0))
     np.testing.assert_equal(query.radius_m, radius_m)
     assert query.limit == -1
     assert math.isnan(query.near_m[0])

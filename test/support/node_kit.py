@@ -269,7 +269,7 @@ class Robot:
         return self._doors[name]
 
     def call(
-        self, name: str, timeout_s: float = DEADLINE_S, retry_s: float = 0.0, **fields: Any
+        self, name: str, /, timeout_s: float = DEADLINE_S, retry_s: float = 0.0, **fields: Any
     ) -> Any:
         """Call a service of the node and return the reply.
 
@@ -289,7 +289,7 @@ class Robot:
             client.remove_pending_request(future)
             assert time.monotonic() < deadline, f'{client.srv_name} did not answer'
 
-    def call_async(self, name: str, **fields: Any) -> Any:
+    def call_async(self, name: str, /, **fields: Any) -> Any:
         """Send a request and return its future."""
         client = self.door(name)
         return client.call_async(client.srv_type.Request(**fields))
