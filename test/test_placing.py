@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from views import seen, view
 
 from memory_node import Query, SpatialMemory
 from memory_node.errors import InvalidValueError
 from memory_node.model import ChangeKind
+from memory_node.store.repair import repair
 
 ROOM = ((0, 0, 0), (4, 4, 3))
 OTHER = ((6, 0, 0), (9, 4, 3))
@@ -172,6 +174,23 @@ def test_they_are_there_after_opening_rebuilding_and_in_every_change(tmp_path: P
         assert [obj.region for obj in memory.page()] == ['room']
         memory.rebuild()
         assert (memory.regions(), memory.snapshot_hash()) == (regions, before)
+        assert memory.check() == []
+
+
+def test_a_repair_saves_them(tmp_path: Path) -> None:
+    path, saved = str(tmp_path / 'a.db'), str(tmp_path / 'b.db')
+    with SpatialMemory.open(path) as memory:
+        memory.set_region('house', 'floor', ROOM)
+        memory.set_region('attic', 'room', ((0, 0, 3), (4, 4, 5)), parent='house')
+        fill(memory)
+        memory.remove_region('house')
+        expected = memory.regions(), memory.snapshot_hash()
+    with apsw.Connection(path) as file:
+        file.execute("UPDATE region SET name = 'vault'")
+        file.execute("UPDATE object SET label = 'vase'")
+    repair(path, saved)
+    with SpatialMemory.open(saved) as memory:
+        assert (memory.regions(), memory.snapshot_hash()) == expected
         assert memory.check() == []
 
 
