@@ -535,12 +535,17 @@ def test_a_file_of_the_first_schema_is_brought_forward(tmp_path: Path) -> None:
     with SpatialMemory.open(path) as memory:
         (mug,) = show(memory, 0, ('mug', 0.0))
     connection = apsw.Connection(path)
-    for table in ('seal', 'pin', 'identity_change', 'attribution', 'redirect'):
+    for table in ('seal', 'pin', 'identity_change', 'attribution', 'redirect', 'region'):
         connection.execute(f'DROP TABLE {table}')
     connection.execute('DROP INDEX view_merged')
     connection.execute('ALTER TABLE tombstone DROP COLUMN until_ns')
     for column in ('last_checked_ns', 'last_check', 'odds', 'odds_ns', 'misses'):
         connection.execute(f'ALTER TABLE object DROP COLUMN {column}')
+    for column in (
+        'labels', 'map_id', 'confidence', 'observations', 'first_seen_ns', 'last_seen_ns', 'odds',
+        'odds_ns',
+    ):  # fmt: skip
+        connection.execute(f'ALTER TABLE object_version DROP COLUMN {column}')
     connection.execute('UPDATE object SET record = substr(record, 1, 318)')
     connection.pragma('user_version', 1)
     connection.close()
@@ -548,6 +553,9 @@ def test_a_file_of_the_first_schema_is_brought_forward(tmp_path: Path) -> None:
         assert memory.check() == []
         assert len(memory.history(mug)) == 1
         assert memory.object(mug).presence(1000 * SECOND) > 0.9
+        memory.forget(mug)
+        [hit] = memory.query(Query(known_at=2, min_presence=0.9))
+        assert (hit.object.id, hit.object.observations) == (mug, 1)
 
 
 def test_ch_w10_consolidate_does_not_compare_all_with_all(tmp_path: Path) -> None:

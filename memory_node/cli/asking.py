@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from datetime import datetime, timezone
 
 from memory_node.cli.arguments import Verb, number, whole, whole_from
 
 MAX_LIMIT = 1000
 ORDERS = ('relevance', 'recent', 'salient')
-_NS = 10**9
 
 
 def add_query(verb: Verb) -> None:
@@ -44,9 +42,9 @@ def add_query(verb: Verb) -> None:
     add('--sensor', default='', help='seen by this sensor')
     add('--source', default='', choices=('', 'seen', 'stated', 'person'),
         help='only what was sighted, what was stated, or what has a word of a person')  # fmt: skip
-    add('--seen-from', type=_time, metavar='TIME', help='with a sighting from this time on')
-    add('--seen-until', type=_time, metavar='TIME', help='with a sighting up to this time')
-    add('--as-of', type=_time, metavar='TIME', help='as if nothing later had been seen or said')
+    add('--seen-from', metavar='TIME', help='with a sighting from this time on')
+    add('--seen-until', metavar='TIME', help='with a sighting up to this time')
+    add('--as-of', metavar='TIME', help='as if nothing later had been seen or said')
     add('--known-at', type=_line, metavar='LINE', help='as it was known at this log line')
     add('--min-presence', type=number, default=0.0, metavar='P',
         help='still there with at least this probability, 0 to 1')  # fmt: skip
@@ -63,26 +61,6 @@ def _pair(text: str) -> tuple[str, object]:
         return key, json.loads(value)
     except ValueError:
         return key, value
-
-
-def _time(text: str) -> int:
-    """A date in UTC, or seconds, as nanoseconds."""
-    try:
-        whole_s, _, rest = text.partition('.')
-        if whole_s.isdecimal() and len(whole_s) < 11 and (not rest or rest.isdecimal()):
-            return int(whole_s) * _NS + int(f'{rest:0<9.9}' or 0)
-        moment = datetime.fromisoformat(text.removesuffix('Z'))
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=timezone.utc)
-        since = moment - datetime(1970, 1, 1, tzinfo=timezone.utc)
-        found = (since.days * 86400 + since.seconds) * _NS + since.microseconds * 1000
-    except ValueError:
-        found = -1
-    if found < 0:
-        raise argparse.ArgumentTypeError(
-            f'got {text!r}, expected a date such as 2026-08-01T12:00 (UTC) or seconds'
-        )
-    return found
 
 
 def _line(text: str) -> int:

@@ -6,11 +6,19 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
+import re
 
-from memory_node import Hit, Query, SpatialMemory
+import numpy as np
+
+from memory_node import Hit, Query, SpatialMemory, checks
 from memory_node.cli.main import OK
 from memory_node.cli.terminal import Terminal, moment, point
+from memory_node.errors import InvalidValueError
+
+_SECONDS = re.compile(r'(\d{1,10})(?:\.(\d{1,9}))?', re.ASCII)
+_DATE = re.compile(r'\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?)?Z?', re.ASCII)
 
 
 def query(given: argparse.Namespace, terminal: Terminal) -> int:
@@ -57,15 +65,38 @@ def _query_of(given: argparse.Namespace) -> Query:
         scope={key: str(value) for key, value in given.scope},
         sensor=given.sensor,
         source=given.source,
-        seen_from_ns=given.seen_from,
-        seen_until_ns=given.seen_until,
-        as_of_ns=given.as_of,
+        seen_from_ns=time_of('--seen-from', given.seen_from),
+        seen_until_ns=time_of('--seen-until', given.seen_until),
+        as_of_ns=time_of('--as-of', given.as_of),
         known_at=given.known_at,
         min_presence=given.min_presence,
         order=given.order,
         limit=given.limit,
         offset=given.offset,
     )
+
+
+def time_of(name: str, text: str | None) -> int | None:
+    """A date in UTC, or seconds, as nanoseconds; None: not given.
+
+    Raises:
+        InvalidValueError: it is neither.
+    """
+    if text is None:
+        return None
+    if seconds := _SECONDS.fullmatch(text):
+        whole_s, rest = seconds.groups(default='')
+        return int(whole_s) * 10**9 + int(f'{rest:0<9}')
+    found = -1
+    if _DATE.fullmatch(text):
+        with contextlib.suppress(ValueError):  # there is no such day
+            found = int(np.datetime64(text.removesuffix('Z'), 'ns').astype(np.int64))
+    if found < 0:
+        raise InvalidValueError(
+            f'{name}: got {checks.short(text)}, expected a date such as 2026-08-01T12:00 (UTC) or '
+            'seconds'
+        )
+    return found
 
 
 def _relation(kind: str, other: str) -> tuple[str, int | str]:

@@ -13,8 +13,8 @@ import pytest
 from views import seen, view
 
 from memory_node import SpatialMemory
-from memory_node.cli import asking
 from memory_node.cli.main import CANNOT, OK, main
+from memory_node.cli.query import time_of
 
 DAY_S = 1_785_585_600  # 2026-08-01T12:00:00Z
 
@@ -89,6 +89,10 @@ def test_for_people(file: str, capsys: pytest.CaptureFixture[str]) -> None:
         (['--known-at', '99'], 'known_at: got 99'),
         (['--id', '77'], 'no object has the id 77'),
         (['x' * 5000], 'text: got'),
+        (['--as-of', 'soon'], "--as-of: got 'soon', expected a date"),
+        (['--as-of', '2026-08-01T14:00+02:00'], '--as-of: got'),
+        (['--as-of', '2026-02-30'], '--as-of: got'),
+        (['--seen-from', '-5'], '--seen-from: got'),
     ],
 )
 def test_what_cannot_be_answered_is_said(
@@ -100,7 +104,7 @@ def test_what_cannot_be_answered_is_said(
 
 @pytest.mark.parametrize(
     'arguments',
-    [['--limit', '0'], ['--limit', '1001'], ['--near', '1', '1', 'nan', '1'], ['--as-of', 'soon'],
+    [['--limit', '0'], ['--limit', '1001'], ['--near', '1', '1', 'nan', '1'],
      ['--property', 'owner'], ['--source', 'rumour'], ['--id', '9223372036854775808']],
 )  # fmt: skip
 def test_wrong_usage_is_refused(file: str, arguments: list[str]) -> None:
@@ -110,7 +114,12 @@ def test_wrong_usage_is_refused(file: str, arguments: list[str]) -> None:
 
 
 def test_times_are_exact() -> None:
-    assert asking._time('1785585600.000000001') == DAY_S * 10**9 + 1
-    assert asking._time('2026-08-01T12:00:00.500') == DAY_S * 10**9 + 5 * 10**8
-    assert asking._time('2026-08-01T14:00+02:00') == DAY_S * 10**9
-    assert asking._time('0') == 0
+    for text, time_ns in (
+        ('1785585600.000000001', DAY_S * 10**9 + 1),
+        ('2026-08-01T12:00:00.5', DAY_S * 10**9 + 5 * 10**8),
+        ('2026-08-01T12:00Z', DAY_S * 10**9),
+        ('2026-08-01 12:00', DAY_S * 10**9),
+        ('0', 0),
+    ):
+        assert time_of('--as-of', text) == time_ns
+    assert time_of('--as-of', None) is None
