@@ -111,6 +111,9 @@ class RelationKind(_Word):
     UNDER = 'under'
     NEAR = 'near'
     INSIDE = 'inside'
+    BESIDE = 'beside'
+    AGAINST = 'against'
+    PART_OF = 'part_of'
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,7 @@ class Page:
         """
         world = World()
         world.records, world.count = self._records, len(self)
+        world.labels, world.columns = self._world.labels, self._world.columns
         yield from graph.refresh(world, np.arange(len(self)), _Sweep(world), config)
 
     def relations(self, config: Config, graph: RelationGraph | None = None) -> Iterator[Relation]:
