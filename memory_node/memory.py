@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
-from memory_node.asking import Asking
+from memory_node.planning import Planning
 from memory_node.purging import Purging
 
 
-class SpatialMemory(Purging, Asking):
+class SpatialMemory(Purging, Planning):
     """A durable memory of the things around a robot, in one file.
 
     Open it with `SpatialMemory.open(path)` and use it as a context manager, or call `close()`. What
     can be told it stands in `Telling`, what is one thing and what two in `Reconciling`, what a
     person knows better in `Correcting`, what has to go in `Purging`, what can be asked of it in
-    `Asking`. Safe to call from several threads; calls take turns in the order in which they came.
+    `Asking`, what a planner asks in `Planning`. Safe to call from several threads; calls take turns
+    in the order in which they came.
     """
