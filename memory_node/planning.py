@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,10 +14,11 @@ from memory_node import checks
 from memory_node.asking import Asking
 from memory_node.errors import InvalidValueError, ObjectEndedError
 from memory_node.fusion.world import Rows
-from memory_node.model import State
+from memory_node.model import Relation, RelationSpan, State
 from memory_node.recall.query import presence_of
 from memory_node.recall.search_plan import MAX_SOUGHT, Search, SearchPlan, Sought, chances
 from memory_node.recall.words import label_score
+from memory_node.scene import validity
 from memory_node.scene.approach import Approach, Grid, Stance, stances
 from memory_node.scene.relations import HOLDS
 from memory_node.scene.things import Things
@@ -93,6 +95,45 @@ class Planning(Asking):
         score = fits[r['label'][rows]]
         best = np.lexsort([r['id'][rows], -r['last_seen_ns'][rows], -score])[:MAX_SOUGHT]
         return rows[best], chances(score[best].tolist())
+
+    def relation_spans(self, subject_id: int, object_id: int) -> list[RelationSpan]:
+        """The times in which relations held of a subject to an object, by their versions.
+
+        Also of objects that have ended. Stated relations are not among them.
+
+        Raises:
+            UnknownObjectError: no object ever had one of the ids.
+        """
+        with self._opened() as session:
+            pair = self._object(subject_id).id, self._object(object_id).id
+            if pair[0] == pair[1]:
+                raise InvalidValueError(f'got object {pair[0]} twice, expected two objects')
+            return self._spans(session, [pair])[0]
+
+    def dated(self, relations: Sequence[Relation]) -> list[Relation]:
+        """The same relations with `since_ns`."""
+        with self._opened() as session:
+            pairs = list(dict.fromkeys(
+                (r.subject_id, r.object_id) for r in relations if not r.stated
+            ))  # fmt: skip
+            since = {
+                (*pair, span.kind): span.since_ns
+                for pair, held in zip(pairs, self._spans(session, pairs)) for span in held
+                if span.until_ns is None
+            }  # fmt: skip
+        return [
+            r if r.stated else dataclasses.replace(
+                r, since_ns=since.get((r.subject_id, r.object_id, str(r.kind)), 0)
+            )
+            for r in relations
+        ]  # fmt: skip
+
+    def _spans(
+        self, session: Session, pairs: Sequence[tuple[int, int]]
+    ) -> list[list[RelationSpan]]:
+        ids = sorted({number for pair in pairs for number in pair})
+        known = {number: objects.versions_of(self._database, number) for number in ids}
+        return validity.spans(pairs, known, self.config, session.classes)
 
     def approach(
         self,

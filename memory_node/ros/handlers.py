@@ -17,7 +17,7 @@ from memory_node.errors import InvalidValueError
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, MemoryObject, Pose, Query, Relation, Triple, View
 from memory_node.recall.page import Page
-from memory_node.ros import conversions, correcting, facts, maintaining, reporting
+from memory_node.ros import conversions, correcting, facts, maintaining, planning, reporting
 
 SERVICE = 'service'
 PAGE = 100
@@ -248,6 +248,8 @@ def maintain(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> 
 
 
 HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
+    'Approach': planning.approach,
+    'PlanSearch': planning.plan_search,
     'Query': query,
     'History': history,
     'Forget': forget,

@@ -139,7 +139,7 @@ class Grid:
         turned = np.stack(
             [cos * away[:, 0] + sin * away[:, 1], cos * away[:, 1] - sin * away[:, 0]], axis=1
         )
-        result: Floats = turned / self.resolution_m
+        result: Floats = (turned / self.resolution_m).round(DIGITS)
         return result
 
 

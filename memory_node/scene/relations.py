@@ -19,6 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from memory_node.config import CHRONOTOPE, Config
+from memory_node.fusion.classes import Classes
 from memory_node.fusion.world import Rows, World
 from memory_node.model import Floats, Relation, RelationKind
 from memory_node.scene import boxes, support
@@ -62,7 +63,7 @@ def relations_about(world: World, index: Boxes, rows: Rows, config: Config) -> l
     child, parent = _unique_pairs(sides, [len(pair[0]) for pair in pairs])
     asked = np.isin(about, rows)
     found: list[Relation] = []
-    for kind, a, b in _all(things, child, parent, config, world):
+    for kind, a, b in among(things, child, parent, config, world.columns.classes):
         keep = asked[a] | asked[b]
         found += _relations(things, kind, a[keep], b[keep])
     return sorted(found, key=lambda n: (n.subject_id, n.kind, n.object_id))
@@ -84,15 +85,19 @@ def dependants(world: World, index: Boxes, rows: Rows, config: Config) -> Rows:
     return np.unique(about[child[able]])
 
 
-def _all(things: Things, one: np.ndarray, other: np.ndarray, config: Config, world: World) -> Found:
-    """All relations; each pair of places is given both ways."""
+def among(
+    things: Things, one: np.ndarray, other: np.ndarray, config: Config, classes: Classes
+) -> Found:
+    """The relations between things of which each pair of places is given, both ways.
+
+    What holds a thing is the best of those that it is paired with.
+    """
     know = support.comparable(things, one, other)
     one, other = one[know], other[know]
     found = [_near(things, one, other, config.near_m)]
     if config.profile == CHRONOTOPE:
         on = _stacked(things, one, other, config.on_gap_m)
         return [*found, (RelationKind.ON, *on), (RelationKind.UNDER, *on[::-1])]
-    classes = world.columns.classes
     whole = support.part_gaps(things, one, other, classes)
     best = support.best(one, other, whole, things.ids)
     part = (one[best], other[best])

@@ -107,9 +107,9 @@ def test_a_turned_grid_is_the_same_grid() -> None:
     random = np.random.default_rng(5)
     cells = random.random((100, 100)) < 0.01
     with remembered(TABLE) as memory:
-        straight = memory.approach(1, grid=Grid(cells, 0.05, (-0.5, -2.5)), limit=1000)
+        straight = memory.approach(1, grid=Grid(cells, 0.05, (-0.513, -2.487)), limit=1000)
         # Turned by a quarter: cell (row, column) lies where (column, H - 1 - row) lay.
-        turned = Grid(np.rot90(cells), 0.05, (4.5, -2.5), math.pi / 2)
+        turned = Grid(np.rot90(cells), 0.05, (4.487, -2.487), math.pi / 2)
         again = memory.approach(1, grid=turned, limit=1000)
         assert len(straight.poses) == len(again.poses) > 0
         for a, b in zip(straight.poses, again.poses):
