@@ -67,14 +67,16 @@ def _together(
     stamps: list[int] = []
     both: list[tuple[ObjectVersion, ObjectVersion]] = []
     held: dict[int, ObjectVersion] = {}
-    for version in sorted([*one, *other], key=lambda v: (v.stamp_ns, v.seq)):
+    newest = 0
+    for version in sorted([*one, *other], key=lambda v: v.seq):
+        newest = max(newest, version.stamp_ns)  # what was learned late holds from then on
         held[version.object_id] = version
         if len(held) == 2:
             pair = held[one[0].object_id], held[other[0].object_id]
-            if stamps and stamps[-1] == version.stamp_ns:
+            if stamps and stamps[-1] == newest:
                 both[-1] = pair
             else:
-                stamps.append(version.stamp_ns)
+                stamps.append(newest)
                 both.append(pair)
     return stamps, both
 
