@@ -176,8 +176,9 @@ def _anchors(source: Source, given: Mapping[str, Any]) -> list[MemoryObject]:
     text, number = given.get('anchor'), given.get('object_id')
     if (text is None) == (number is None):
         raise ToolError('arguments: expected one of anchor and object_id')
-    ids = [number] if text is None else source.named(text)
-    return [source.object(i) for i in ids[:PAGE]]
+    if number is not None:
+        return [source.object(number)]
+    return [source.object(i) for i in source.named(str(text))[:PAGE]]
 
 
 def _related(kinds: Sequence[str]) -> Callable[[Source, Mapping[str, Any]], Answer]:

@@ -13,7 +13,10 @@ from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import OccupancyGrid
 from node_kit import transform
 
+from memory_node.agent.arguments import ToolError
+from memory_node.agent.tools import Toolbox
 from memory_node.ros.conversions import stamp_from_ns
+from memory_node.ros.tool_source import NodeSource
 
 
 @pytest.fixture
@@ -94,3 +97,27 @@ def test_a_grid_that_is_wrong_is_refused(ask):
                 {'distance_m': 0.1}, {'occupied_from': -3, 'grid': grid()}):  # fmt: skip
         ask.refused('approach', 'INVALID_REQUEST', object_id=1, **bad)
     ask.refused('approach', 'UNKNOWN_OBJECT', object_id=99)
+
+
+def test_a_running_node_answers_tools(ask):
+    """The tools of `agent` over the services, as over the memory itself."""
+    ask.look(CUP, TABLE)
+    with NodeSource('/spatial_memory', context=ask.robot.node.context) as source:
+        box = Toolbox(source)
+        assert [o['label'] for o in box.call('semantic_search', {'text': 'cup'})['objects']] == [
+            'cup'
+        ]
+        on = box.call('whats_on', {'anchor': 'table'})
+        assert [r['subject'] for r in on['relations']] == ['cup']
+        near = box.call('spatial_query', {'point_m': [2, 0, 1], 'radius_m': 2})
+        assert near['total'] == 2
+        assert box.call('where_to_look', {'text': 'cup'})['places'][0]['receptacle'] == 'table'
+        [table] = source.named('table')
+        assert box.call('where_to_stand', {'object_id': table, 'k': 3})['poses']
+        assert box.call('object_details', {'object_id': table})['label'] == 'table'
+        assert len(box.call('object_history', {'object_id': table})['sightings']) == 2
+        assert box.call('recent_changes', {'k': 2})['changes'][-1]['kind'] == 'CONFIRMED'
+        assert box.call('serialize_scene', {})['objects'] == 2
+        assert box.call('related', {'object_id': table})['relations']
+        with pytest.raises(ToolError, match='no object has this id'):
+            box.call('object_details', {'object_id': 99})
