@@ -13,6 +13,7 @@ from pathlib import Path
 from memory_node.cli import inspect
 from memory_node.cli.acts import ACTS
 from memory_node.cli.main import CANNOT, FINDINGS, OK
+from memory_node.cli.plan import plan
 from memory_node.cli.terminal import Terminal
 from memory_node.config import Config
 from memory_node.errors import DamagedStoreError, StoreError
@@ -98,6 +99,7 @@ VERBS: dict[str, Callable[[argparse.Namespace, Terminal], int]] = {
     'rebuild': rebuild,
     'repair': mend,
     'snapshot': snapshot,
+    'plan': plan,
     **ACTS,
 }
 

@@ -102,7 +102,7 @@ def test_a_grid_that_is_wrong_is_refused(ask):
 def test_a_running_node_answers_tools(ask):
     """The tools of `agent` over the services, as over the memory itself."""
     ask.look(CUP, TABLE)
-    with NodeSource('/spatial_memory', context=ask.robot.node.context) as source:
+    with NodeSource('/spatial_memory') as source:
         box = Toolbox(source)
         assert [o['label'] for o in box.call('semantic_search', {'text': 'cup'})['objects']] == [
             'cup'
