@@ -4,11 +4,16 @@
 """What is on or in what, against `parentReceptacles` of the 120 rooms of iTHOR.
 
     PYTHONPATH=. python bench/relations.py [--shared /work/shared] [--seeds 1 2 3] [--json FILE]
+    PYTHONPATH=. python bench/relations.py --flicker
 
 Each room is shown in its default state in three all-round looks, as `bench/roomr` does: with the
 boxes given exactly, or with a noise of `sigma` on each axis of each centre and 5 % on each side.
 `score_relations` of `bench/roomr` judges. The rule and the class lists were tuned on rooms 1 to 20
 of each kind; rooms 21 to 30 are held out, and were measured only once these stood.
+
+With --flicker, the first FLICKER_ROOMS rooms of each kind are looked at FLICKER_LOOKS times with
+noise while nothing moves; counted is what came or went from one look to the next, once
+FLICKER_AFTER looks are over, as relations are found and as they would be from the running means.
 """
 
 from __future__ import annotations
@@ -31,6 +36,7 @@ KINDS = {'kitchens': 0, 'living rooms': 200, 'bedrooms': 300, 'bathrooms': 400}
 TUNING = range(1, 21)
 HELD_OUT = range(21, 31)
 SIDE_NOISE = 0.05
+FLICKER_ROOMS, FLICKER_LOOKS, FLICKER_AFTER = 5, 60, 10
 FIGURES = ('F1', 'precision', 'recall', 'exact')
 
 
@@ -46,6 +52,21 @@ class Asked(RoomrMemory):
             Relation(r.subject_id, word[RelationKind(r.kind)], r.object_id)
             for r in self._memory.relate(ids) if not r.stated and r.kind in word
         ]  # fmt: skip
+
+    def found(self) -> set[Any]:
+        """All relations that follow from geometry."""
+        return {(r.subject_id, str(r.kind), r.object_id) for r in self._memory.relate()}
+
+    def found_by_means(self) -> set[Any]:
+        """The same, if they followed from the running means instead of the last versions."""
+        records = self._memory._session.engine.world.records
+        kept = records[['version_center', 'version_size']].copy()
+        records['version_center'], records['version_size'] = records['center'], records['size']
+        try:
+            return self.found()
+        finally:
+            for name in kept.dtype.names:
+                records[name] = kept[name]
 
 
 def measure(room: str, metadata: Any, sigma_m: float, seed: int) -> Counter[str]:
@@ -81,6 +102,37 @@ def _noisy(detection: Any, sigma_m: float, random: np.random.Generator) -> Any:
     )  # fmt: skip
 
 
+def flicker(metadata: Any, sigma_m: float, seed: int) -> None:
+    """Print how many relations come and go while nothing moves."""
+    from roomr import world
+    from roomr.streams import survey
+
+    total: Counter[str] = Counter()
+    for number in (base + k for base in KINDS.values() for k in range(1, FLICKER_ROOMS + 1)):
+        inventory = world.inventory(metadata, f'FloorPlan{number}')
+        shell = world.stack([world.default_box(item) for item in inventory])
+        first = survey(types.SimpleNamespace(inventory=inventory, shell=shell))[0][0]
+        random, memory = np.random.default_rng([seed, number]), Asked()
+        before: dict[str, set[Any]] = {}
+        toggles: dict[str, Counter[Any]] = {'versions': Counter(), 'means': Counter()}
+        for look in range(FLICKER_LOOKS):
+            memory.observe(dataclasses.replace(
+                first, stamp_ns=first.stamp_ns + look * 2 * 10**9,
+                detections=tuple(_noisy(d, sigma_m, random) for d in first.detections),
+            ))  # fmt: skip
+            for name, said in (('versions', memory.found()), ('means', memory.found_by_means())):
+                if look > FLICKER_AFTER:
+                    toggles[name].update(said ^ before[name])
+                    total[f'{name}: relations'] += len(said)
+                before[name] = said
+        for name, counts in toggles.items():
+            total[f'{name}: came or went'] += sum(counts.values())
+            total[f'{name}: went to and fro'] += sum(count > 1 for count in counts.values())
+        memory.close()
+    for name, count in sorted(total.items()):
+        print(f'{name}: {count}')
+
+
 def figures(c: Counter[str]) -> dict[str, float]:
     """F1, precision and recall of pairs, and the share of things whose holders are all right."""
     right, claims, pairs = c['relation right'], c['relation claims'], c['relation pairs']
@@ -97,11 +149,15 @@ def main() -> None:
     parser.add_argument('--seeds', type=int, nargs='+', default=[1, 2, 3])
     parser.add_argument('--tuning-only', action='store_true')
     parser.add_argument('--json', type=Path)
+    parser.add_argument('--flicker', action='store_true')
     asked = parser.parse_args()
     sys.path.insert(0, str(asked.shared / 'bench'))
     from roomr import world
 
     metadata = world.load_metadata()
+    if asked.flicker:
+        flicker(metadata, 0.02, asked.seeds[0])
+        return
     parts = {'tuned on (1-20)': TUNING} if asked.tuning_only else {
         'tuned on (1-20)': TUNING, 'held out (21-30)': HELD_OUT,
     }  # fmt: skip

@@ -117,7 +117,7 @@ def relate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> No
         found = memory.relate(subjects, request.relation or None, others)
     response.subject_ids = (subjects or []) if request.subject else []
     response.object_ids = (others or []) if request.object else []
-    shown = found[:limit]
+    shown = memory.dated(found[:limit])
     named = {i for r in shown for i in (r.subject_id, r.object_id)}
     labels = {o.id: o.label for o in memory.page(ids=named, limit=len(named) + 1)}
     response.relations = [conversions.relation_to_msg(r, labels) for r in shown]
