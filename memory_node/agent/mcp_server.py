@@ -19,7 +19,6 @@ import json
 import logging
 import os
 import stat
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,14 +43,13 @@ def make_server(toolbox: Toolbox) -> Any:
     """
     server, types = _package('mcp.server.lowlevel'), _package('mcp_types')
     anyio = _package('anyio')
-    turn = threading.Lock()
+    turn = anyio.Lock()
 
     def answer(name: str, arguments: object) -> Any:
-        with turn:
-            try:
-                found = toolbox.call(name, arguments)
-            except ToolError as error:
-                return types.CallToolResult(content=[_text(types, str(error))], is_error=True)
+        try:
+            found = toolbox.call(name, arguments)
+        except ToolError as error:
+            return types.CallToolResult(content=[_text(types, str(error))], is_error=True)
         text = json.dumps(found, ensure_ascii=False, allow_nan=False)
         return types.CallToolResult(content=[_text(types, text)], structured_content=found)
 
@@ -66,7 +64,8 @@ def make_server(toolbox: Toolbox) -> Any:
         ])  # fmt: skip
 
     async def call_tool(context: Any, params: Any) -> Any:
-        return await anyio.to_thread.run_sync(answer, params.name, params.arguments)
+        async with turn:
+            return await anyio.to_thread.run_sync(answer, params.name, params.arguments)
 
     return server.Server(
         NAME, instructions=f'The memory of a robot: what is where, and since when. {UNTRUSTED}',
