@@ -33,7 +33,7 @@ from memory_node.opened import OpenStore
 from memory_node.recall import explain, page
 from memory_node.recall import query as recall
 from memory_node.recall.page import Page
-from memory_node.scene.relations import relations_about
+from memory_node.scene.relations import relations_about, unstated
 from memory_node.store import audit, log, objects, stated
 from memory_node.store.rebuild import findings
 
@@ -237,7 +237,8 @@ class Asking(OpenStore):
             engine.world, engine.index, np.array(rows, dtype=np.int64), self.config
         )
         live = {int(engine.world.records['id'][row]) for row in rows}
-        return found + stated.relations_of(self._database, live, self._session.redirects)
+        told = stated.relations_of(self._database, live, self._session.redirects)
+        return unstated(found, told) + told
 
     def properties(self, object_id: int) -> dict[str, Any]:
         """Facts that were stated about an object; also of one that has ended.

@@ -14,6 +14,7 @@ from memory_node.fusion.world import STATE_CODE, Records, Rows, World
 from memory_node.model import Floats, MemoryObject, Relation, State
 from memory_node.recall.words import label_score
 from memory_node.scene.graph import RelationGraph
+from memory_node.scene.relations import unstated
 
 _BLOCK = 4096
 _AT_ONCE = 64
@@ -87,7 +88,7 @@ class Page:
             graph = RelationGraph()
             for _ in self.refresh(graph, config):
                 pass
-        yield from graph.relations()
+        yield from unstated(graph.relations(), self.stated)
         here = set(self.ids)
         yield from (r for r in self.stated if r.subject_id in here and r.object_id in here)
 

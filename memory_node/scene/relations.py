@@ -14,6 +14,7 @@ bottom within `on_gap_m` of the other's top, above its footprint.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
@@ -67,6 +68,12 @@ def relations_about(world: World, index: Boxes, rows: Rows, config: Config) -> l
         keep = asked[a] | asked[b]
         found += _relations(things, kind, a[keep], b[keep])
     return sorted(found, key=lambda n: (n.subject_id, n.kind, n.object_id))
+
+
+def unstated(found: Iterable[Relation], stated: Iterable[Relation]) -> list[Relation]:
+    """Those that follow from geometry, without what somebody stated too."""
+    told = {(r.subject_id, str(r.kind), r.object_id) for r in stated}
+    return [r for r in found if (r.subject_id, str(r.kind), r.object_id) not in told]
 
 
 def dependants(world: World, index: Boxes, rows: Rows, config: Config) -> Rows:
