@@ -6,11 +6,11 @@
     PYTHONPATH=. python bench/search_plan.py [--shared /work/shared] [--every 5]
 
 Rooms and tours of the shared bench `roomr`: the memory sees the first visit only. A day later it is
-asked where to look for each thing that it saw and that lies more than AWAY_M from there by now.
-The last place is left out, as it was looked at in vain. A place is right if the thing lies on or in
-the receptacle that it names, or within NEAR_M of it. Beside it: the same receptacles, nearest first,
-and at random. The priors that come with the package were counted in rooms of the same kind, these
-among them, in their default state.
+asked where to look for each thing that it saw and that lies more than AWAY_M from there by now. The
+last place is left out, as it was looked at in vain. A place is right if the thing lies on or in the
+receptacle that it names, or within NEAR_M of it. Beside it: the same places, nearest first, and at
+random. The priors that come with the package were counted in rooms of the same kind, these among
+them, in their default state.
 """
 
 from __future__ import annotations

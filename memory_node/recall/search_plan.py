@@ -5,10 +5,11 @@
 
 A thing is at its last place with its presence. What is left is shared out among the other places by
 their weights: PAST for each earlier stay there, HABIT for each other thing of its class that lies
-on or in a receptacle now, the average number of such things on or in such a receptacle in homes,
-and ELSEWHERE for all that nobody knows. A place that was seen without it since loses weight, the
-more the less time it had to be put there since. If a word names several things, the one that is
-looked for is each of them with a chance as its label fits. So all that is said sums to 1.
+on or in a receptacle now, the average number of such things on or in such a receptacle in homes (at
+least ANYWHERE), and ELSEWHERE for all that nobody knows. A place that was seen without it since
+loses weight, the more the less time it had to be put there since. If a word names several things,
+the one that is looked for is each of them with a chance as its label fits. So all that is said sums
+to 1.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from memory_node.scene.things import GONE
 LAST, PAST, HABIT, PRIOR = 'last', 'past', 'habit', 'prior'
 WEIGHT = {PAST: 1.0, HABIT: 0.5, PRIOR: 1.0}
 """Of one earlier stay, of one other thing of the class, of an average of one thing in homes."""
+ANYWHERE = 0.01
+"""Least average of a receptacle that is larger: people put things anywhere."""
 ELSEWHERE = 1.0
 STAY_M = 0.5
 """Places of one object that are farther apart are different ones."""
@@ -221,18 +224,18 @@ class Search:
             if row in (own, last_holder):
                 continue
             name = self._names[r['label'][row]]
-            rate = self._priors.rate(label, name)
+            known = self._priors.rate(label, name)
+            fits = own is None or r['half'][own].prod() < r['half'][row].prod()
+            rate = max(known, ANYWHERE) if fits else known
             count = others.get(row, 0)
             if not rate and not count:
                 continue
             role = self._world.columns.classes.roles.of_label.get(key_of(name))
             checked = 0 if role is ROLES['closed'] else int(r['last_seen_ns'][row])
             kept = self._unseen(checked, since_ns, None, label)
-            center = r['center'][row] + [
-                0.0,
-                0.0,
-                r['half'][row][2] * (role is not ROLES['closed']),
-            ]
+            center = r['center'][row].copy()
+            if role is not ROLES['closed']:
+                center[2] += r['half'][row][2]
             spot = self._spots.setdefault(('held', int(r['id'][row]), 0), _Spot(_triple(center)))
             spot.row = row
             spot.checked_ns = max(spot.checked_ns, checked if checked > since_ns else 0)
@@ -240,7 +243,10 @@ class Search:
                 reason = f'{count} other of its kind {"is" if count == 1 else "are"} kept here'
                 found.append((spot, HABIT, WEIGHT[HABIT] * count * kept, reason))
             if rate:
-                reason = f'in homes, {rate:.2f} of such are found with each {name}'
+                reason = (
+                    f'in homes, {known:.2f} of such are found with each {name}'
+                    if known else 'such a thing may be put anywhere'
+                )  # fmt: skip
                 found.append((spot, PRIOR, WEIGHT[PRIOR] * rate * kept, reason))
         return found
 
