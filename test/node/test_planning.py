@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import math
+import os
+import sys
 
 import pytest
 from asking_kit import CUP, TABLE, Asking
@@ -121,3 +123,26 @@ def test_a_running_node_answers_tools(ask):
         assert box.call('related', {'object_id': table})['relations']
         with pytest.raises(ToolError, match='no object has this id'):
             box.call('object_details', {'object_id': 99})
+
+
+def test_a_running_node_answers_an_mcp_client_over_stdio(ask):
+    anyio = pytest.importorskip('anyio')
+    session_of = pytest.importorskip('mcp.client.session').ClientSession
+    stdio = pytest.importorskip('mcp.client.stdio')
+    ask.look(CUP, TABLE)
+    server = stdio.StdioServerParameters(
+        command=sys.executable, env=dict(os.environ),
+        args=['-m', 'memory_node.agent.mcp_server', '--node', '/spatial_memory'],
+    )  # fmt: skip
+
+    async def talk():
+        with anyio.fail_after(60):
+            async with stdio.stdio_client(server) as streams, session_of(*streams) as session:
+                await session.initialize()
+                on = await session.call_tool('whats_on', {'anchor': 'table'})
+                gone = await session.call_tool('object_details', {'object_id': 99})
+                return on, gone
+
+    on, gone = anyio.run(talk)
+    assert [r['subject'] for r in on.structured_content['relations']] == ['cup']
+    assert gone.is_error and 'no object has this id' in gone.content[0].text
