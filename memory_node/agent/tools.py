@@ -13,13 +13,14 @@ text is written here.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from memory_node.agent import plain
 from memory_node.agent.arguments import MAX_K, MAX_TOKENS, Argument, ToolError, checked, schema_of
-from memory_node.errors import ObjectEndedError, UnknownObjectError
+from memory_node.errors import InvalidValueError, ObjectEndedError, UnknownObjectError
 from memory_node.model import (
     Change,
     Hit,
@@ -40,6 +41,8 @@ UNTRUSTED = (
 CHARACTERS = 4
 """A token is about so many characters (CH-41)."""
 PAGE = 1000
+HAS_REGIONS = 'region' in {field.name for field in dataclasses.fields(Query)}
+"""Whether a query can be about a region."""
 
 
 class Source(Protocol):
@@ -193,6 +196,22 @@ def _related(kinds: Sequence[str]) -> Callable[[Source, Mapping[str, Any]], Answ
     return run
 
 
+def _whats_in(source: Source, given: Mapping[str, Any]) -> Answer:
+    found = _related([RelationKind.INSIDE.value])(source, given)
+    if given['anchor'] is not None and HAS_REGIONS:
+        found.update(_in_region(source, given['anchor'], given['k']))
+    return found
+
+
+def _in_region(source: Source, name: str, k: int) -> Answer:
+    """What is in a region of this name (CH-43); nothing if there is none."""
+    fields: dict[str, Any] = {'region': name, 'limit': k}
+    try:
+        return _hits(source, source.query(Query(**fields)))
+    except InvalidValueError:
+        return {}
+
+
 def _relations_of(source: Source, given: Mapping[str, Any]) -> Answer:
     obj = source.object(given['object_id'])
     found = source.relate([obj.id], None, None) + source.relate(None, None, [obj.id])
@@ -329,8 +348,8 @@ TOOLS: Mapping[str, Tool] = {
         _near,
     ),
     'whats_in': Tool(
-        'What is inside an object. Echoes the anchors it resolved.',
-        {'anchor': _ANCHOR, 'object_id': _SOME_ID, 'k': _K}, _related([RelationKind.INSIDE.value]),
+        'What is inside an object or a region. Echoes the anchors it resolved.',
+        {'anchor': _ANCHOR, 'object_id': _SOME_ID, 'k': _K}, _whats_in,
     ),
     'whats_on': Tool(
         'What is on an object. Echoes the anchors it resolved.',

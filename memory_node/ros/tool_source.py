@@ -67,6 +67,8 @@ class NodeSource:
             'text': query.text, 'limit': query.limit, 'states': [str(s) for s in query.states],
             'radius_m': float(query.radius_m),
         }  # fmt: skip
+        if region := getattr(query, 'region', ''):
+            fields['region'] = region
         request = QueryService.Request(**fields)
         if query.near_m is not None:
             request.near.point.x, request.near.point.y, request.near.point.z = (
