@@ -378,6 +378,20 @@ class Config:
         low=0.0,
         high=5.0,
     )
+    beside_m: float = tunable(
+        0.25,
+        'Objects that stand side by side are beside each other up to this gap.',
+        unit='m',
+        low=0.0,
+        high=100.0,
+    )
+    against_m: float = tunable(
+        0.06,
+        'A thing stands against another, larger one up to this gap.',
+        unit='m',
+        low=0.0,
+        high=5.0,
+    )
     restore_looks: int = tunable(
         5, 'Independent looks at a forgotten thing that bring it back.', low=1, high=1000
     )

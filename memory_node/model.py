@@ -112,6 +112,9 @@ class RelationKind(_Word):
     UNDER = 'under'
     NEAR = 'near'
     INSIDE = 'inside'
+    BESIDE = 'beside'
+    AGAINST = 'against'
+    PART_OF = 'part_of'
 
 
 @dataclass(frozen=True)
@@ -720,6 +723,7 @@ class Relation:
         kind: a RelationKind, or any word that somebody stated.
         confidence: the lesser of the two objects'; 1 for a stated one.
         stated: whether somebody said so; else it follows from the geometry.
+        since_ns: since when it holds; 0: not asked for, see `SpatialMemory.dated`.
     """
 
     subject_id: int
@@ -727,3 +731,17 @@ class Relation:
     object_id: int
     confidence: float
     stated: bool = False
+    since_ns: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True)
+class RelationSpan:
+    """A time in which a relation held between two objects, by their versions.
+
+    Attributes:
+        until_ns: when it held no longer; None: it holds.
+    """
+
+    kind: str
+    since_ns: int
+    until_ns: int | None

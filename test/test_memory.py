@@ -758,7 +758,7 @@ def test_relations_of_what_was_forgotten_are_gone(
 
 
 def test_relate_names_what_is_wrong(memory: SpatialMemory, room: dict[str, int]) -> None:
-    for kind in ('beside', 'ON'):
+    for kind in ('above', 'ON'):
         with pytest.raises(InvalidValueError, match=r'relation: got .*on, under, near'):
             memory.relate([1], kind)
     for kind in ('', 7):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from views import seen, view
 
 from memory_node import Detection, Query, SpatialMemory, View
 from memory_node.errors import InvalidValueError, ObjectEndedError, UnknownObjectError
@@ -248,3 +249,20 @@ def test_ch_25_why_was_this_sighting_judged_so(memory: SpatialMemory) -> None:
         memory.explain(observation_id=99)
     with pytest.raises(InvalidValueError, match='expected one'):
         memory.explain()
+
+
+def test_what_is_stated_and_seen_is_told_once(memory: SpatialMemory) -> None:
+    for k in range(3):
+        memory.observe(
+            view(100 + 2 * k, seen('fridge', (0, 5, 0.9), size_m=(0.7, 0.7, 1.8)),
+                 seen('milk', (0, 5, 1.0), size_m=(0.1, 0.1, 0.2)))
+        )  # fmt: skip
+    [fridge], [milk] = memory.named('fridge'), memory.named('milk')
+    [seen_inside] = [r for r in memory.relations(milk) if r.kind == 'inside']
+    assert not seen_inside.stated
+    memory.state_relation(milk, 'inside', fridge)
+    [told] = [r for r in memory.relations(milk) if r.kind == 'inside']
+    assert told.stated
+    page = memory.page(relations=True)
+    [shown] = [r for r in page.relations(memory.config) if r.kind == 'inside']
+    assert shown.stated

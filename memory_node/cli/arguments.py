@@ -13,6 +13,7 @@ Verb = Callable[[str, str, str], argparse.ArgumentParser]
 """Adds a verb: its name, what it does in a few words, and in more."""
 
 CORRECT, REPORT = 'correct', 'report'
+PLAN, SEARCH, APPROACH = 'plan', 'search', 'approach'
 ACTOR = 'command line'
 
 
@@ -124,6 +125,34 @@ def _add_report(verb: Verb) -> None:
         added.add_argument('--json', action='store_true', default=argparse.SUPPRESS,
                            help='write one JSON value instead of text')  # fmt: skip
         _why(added)
+
+
+def add_plan(verb: Verb) -> None:
+    """Add plan."""
+    plan = verb(
+        PLAN, 'where to look next, where to stand',
+        'Say where to look next for something, or where to stand to face an object. Nothing is '
+        'written; a node may have the file open.',
+    )  # fmt: skip
+    questions = plan.add_subparsers(dest='question', metavar='QUESTION', required=True)
+    text = 'where to look next, likeliest first'
+    search = questions.add_parser(SEARCH, help=text, description=text)
+    what = search.add_mutually_exclusive_group(required=True)
+    what.add_argument('text', nargs='?', default='', metavar='TEXT', help='what is looked for')
+    what.add_argument('--id', type=whole, metavar='ID', help='an object')
+    text = 'where to stand to face an object, best first'
+    approach = questions.add_parser(APPROACH, help=text, description=text)
+    _object(approach)
+    approach.add_argument('--distance', type=number, default=0.8, metavar='M',
+                          help='largest distance to its side (m; default 0.8)')  # fmt: skip
+    approach.add_argument('--radius', type=number, default=0.25, metavar='M',
+                          help='radius of the robot (m; default 0.25)')  # fmt: skip
+    for added in (search, approach):
+        added.add_argument('--from', dest='from_m', nargs=3, type=number,
+                           metavar=('X', 'Y', 'Z'), help='where the robot is (m)')  # fmt: skip
+        added.add_argument('--limit', type=whole, default=10, metavar='N', help='(default 10)')
+        added.add_argument('--json', action='store_true', default=argparse.SUPPRESS,
+                           help='write one JSON value instead of text')  # fmt: skip
 
 
 def _object(parser: argparse.ArgumentParser) -> None:

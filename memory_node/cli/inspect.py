@@ -179,7 +179,7 @@ def _show_object(memory: SpatialMemory, number: int, limit: int, terminal: Termi
     most = min(limit, MAX_LIMIT)
     sightings = memory.history(number, most) if most else []
     changes = memory.changes(object_id=number, limit=most) if most else []
-    relations = memory.relations(number)
+    relations = memory.dated(memory.relations(number))
     properties = memory.properties(number)
     terminal.data({
         **dataclasses.asdict(obj), 'state': obj.state.value,
@@ -196,7 +196,8 @@ def _show_object(memory: SpatialMemory, number: int, limit: int, terminal: Termi
         terminal.table('properties', ('key', 'value'),
                        [(key, _json(value)) for key, value in properties.items()])  # fmt: skip
     if relations:
-        terminal.table('relations', ('subject', 'relation', 'object', 'confidence', 'from'),
+        columns = ('subject', 'relation', 'object', 'confidence', 'from', 'since')
+        terminal.table('relations', columns,
                        [_relation(memory, r) for r in relations], numbers='confidence')  # fmt: skip
     terminal.table(
         'what was believed, from each log line on',
@@ -253,7 +254,8 @@ def _relation(memory: SpatialMemory, relation: Relation) -> tuple[str, ...]:
         for number in (relation.subject_id, relation.object_id)
     ]
     origin = 'stated' if relation.stated else 'geometry'
-    return sides[0], str(relation.kind), sides[1], f'{relation.confidence:.2f}', origin
+    since = moment(relation.since_ns)
+    return sides[0], str(relation.kind), sides[1], f'{relation.confidence:.2f}', origin, since
 
 
 def _object_of(row: tuple[Any, ...]) -> dict[str, Any]:

@@ -10,12 +10,12 @@ import os
 import sys
 from collections.abc import Sequence
 
-from memory_node.cli.arguments import add_acts, whole, whole_from
+from memory_node.cli.arguments import add_acts, add_plan, whole, whole_from
 from memory_node.cli.asking import add_query
 from memory_node.cli.words import add_ask
 
 VERBS = (
-    'inspect', 'query', 'ask', 'check', 'rebuild', 'repair', 'snapshot',
+    'inspect', 'query', 'ask', 'check', 'rebuild', 'repair', 'snapshot', 'plan',
     'correct', 'report', 'forget', 'purge', 'consolidate', 'split', 'merge',
 )  # fmt: skip
 OK, FINDINGS, CANNOT = 0, 1, 2
@@ -105,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         'Write a consistent copy into a new file, also while a node goes on writing.',
     )  # fmt: skip
     snapshot.add_argument('new', metavar='NEW', help='the copy; it must not be there yet')
+    add_plan(verb)
     add_acts(verb)
     return parser
 

@@ -14,6 +14,7 @@ from memory_node.cli import ask, inspect
 from memory_node.cli import query as asking
 from memory_node.cli.acts import ACTS
 from memory_node.cli.main import CANNOT, FINDINGS, OK
+from memory_node.cli.plan import plan
 from memory_node.cli.terminal import Terminal
 from memory_node.config import Config
 from memory_node.errors import DamagedStoreError, StoreError
@@ -101,6 +102,7 @@ VERBS: dict[str, Callable[[argparse.Namespace, Terminal], int]] = {
     'rebuild': rebuild,
     'repair': mend,
     'snapshot': snapshot,
+    'plan': plan,
     **ACTS,
 }
 

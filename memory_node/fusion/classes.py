@@ -22,12 +22,13 @@ import yaml
 from memory_node.errors import InvalidValueError
 from memory_node.model import Floats
 from memory_node.scene.boxes import Bools
+from memory_node.scene.roles import Roles, read_roles
 
 FIXED, MOVABLE, MOBILE, IGNORED = 'fixed', 'movable', 'mobile', 'ignored'
 MOBILITIES = (FIXED, MOVABLE, MOBILE, IGNORED)
 _GROUP = {'half_life_h', 'mobility', 'size_m', 'container', 'classes'}
 _REQUIRED = {'half_life_h', 'mobility'}
-_WORDS = {'names', 'kinds'}
+_OTHERS = {'names', 'kinds', 'relations'}
 """What else may stand in the file: see `recall.names`."""
 HOUR_S = 3600.0
 
@@ -56,11 +57,13 @@ class Classes:
     Attributes:
         named: key of a label (see `key_of`) → its class. fallback: of all others.
         aliases: each label that is listed, as written → name of its class.
+        roles: how such things hold others. Nothing that is stored follows from it.
     """
 
     fallback: LabelClass
     named: Mapping[str, LabelClass] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
+    roles: Roles = field(default=Roles(), compare=False)
 
     def of(self, label: str) -> LabelClass:
         """The class of a label."""
@@ -88,9 +91,10 @@ class Classes:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Classes:
-        """What `as_plain` gave; names of classes are left out."""
+        """What `as_plain` gave; names of classes are left out, and roles are the package's."""
         kinds = [LabelClass(h, m, c, (low, high)) for h, m, c, low, high in plain['kinds']]
-        return cls(kinds[0], {key: kinds[k] for key, k in plain['named'].items()})
+        return cls(kinds[0], {key: kinds[k] for key, k in plain['named'].items()},
+                   roles=load_classes().roles)  # fmt: skip
 
 
 class ClassColumns:
@@ -166,9 +170,10 @@ def parse(text: str, where: str) -> Classes:
         given = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InvalidValueError(f'labels_file: {where} is no YAML: {error}') from error
-    if not isinstance(given, Mapping) or set(given) - _WORDS != {'fallback', 'groups'}:
+    if not isinstance(given, Mapping) or set(given) - _OTHERS != {'fallback', 'groups'}:
         raise InvalidValueError(
-            f'labels_file: {where}: got {_short(given)}, expected the keys fallback and groups'
+            f'labels_file: {where}: got {_short(given)}, expected the keys fallback and groups, '
+            'and relations if wanted'
         )
     fallback = _kind(given['fallback'], f'{where}: fallback')
     if not isinstance(given['groups'], list):
@@ -189,7 +194,9 @@ def parse(text: str, where: str) -> Classes:
                     )
                 named[key_of(alias)] = kind
                 aliases[alias] = name
-    return Classes(fallback, named, aliases)
+    class_of = {key_of(alias): key_of(name) for alias, name in aliases.items()}
+    roles = read_roles(given.get('relations', {}), f'{where}: relations', key_of, class_of)
+    return Classes(fallback, named, aliases, roles)
 
 
 def _kind(group: Any, place: str) -> LabelClass:

@@ -41,7 +41,7 @@ SPEED_MPS, REST_S = 0.2, 1.0
 """What is on its way, at that speed or more, has moved once it has rested for so long."""
 SHIFT_SIGMAS, SURE_SIGMAS, SURE_COUNT = 4.9, 4.4, 3
 """Noise alone shifts a mean by more in one case of 30,000 (three axes, chi-square 24). It is asked
-at every look, so it must hold from the first one on; from the third one on, one in 4,000 will do."""
+at every look, so it must hold from the first one; from the third one on, one in 4,000 will do."""
 SELDOM_S, SELDOM_SIGMAS = 60 * 86400.0, 7.0
 """What seldom moves, by its half-life, must be farther off."""
 PARTIAL = 0.1

@@ -16,7 +16,7 @@ from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.classes import ClassColumns
 from memory_node.fusion.world import World
 from memory_node.model import Query, Relation
-from memory_node.scene.relations import relations_about
+from memory_node.scene.relations import relations_about, unstated
 from memory_node.store import past, stated
 from memory_node.store.bound import LAST, NOW, Bound, line_at
 from memory_node.store.session import Session
@@ -65,12 +65,14 @@ class Moment:
         found = relations_about(world, self.index, np.array(rows, dtype=np.int64), config)
         live = {int(world.records['id'][row]) for row in rows}
         if self.is_now:
-            return found + stated.relations_of(self.session.database, live, self.session.redirects)
-        return found + [
+            told = stated.relations_of(self.session.database, live, self.session.redirects)
+            return unstated(found, told) + told
+        told = [
             r for r in self.told.relations()
             if live & {r.subject_id, r.object_id}
             and world.row_of(r.subject_id) is not None and world.row_of(r.object_id) is not None
         ]  # fmt: skip
+        return unstated(found, told) + told
 
 
 def bound_of(query: Query, session: Session) -> Bound:

@@ -14,6 +14,7 @@ from memory_node.fusion.world import STATE_CODE, Records, Rows, World
 from memory_node.model import Floats, MemoryObject, Relation, State
 from memory_node.recall.names import Names
 from memory_node.scene.graph import RelationGraph
+from memory_node.scene.relations import unstated
 
 _BLOCK = 4096
 _AT_ONCE = 64
@@ -73,6 +74,7 @@ class Page:
         """
         world = World()
         world.records, world.count = self._records, len(self)
+        world.labels, world.columns = self._world.labels, self._world.columns
         yield from graph.refresh(world, np.arange(len(self)), _Sweep(world), config)
 
     def relations(self, config: Config, graph: RelationGraph | None = None) -> Iterator[Relation]:
@@ -86,7 +88,7 @@ class Page:
             graph = RelationGraph()
             for _ in self.refresh(graph, config):
                 pass
-        yield from graph.relations()
+        yield from unstated(graph.relations(), self.stated)
         here = set(self.ids)
         yield from (r for r in self.stated if r.subject_id in here and r.object_id in here)
 

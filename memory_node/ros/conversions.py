@@ -306,6 +306,7 @@ def relation_to_msg(relation: model.Relation, labels: Mapping[int, str]) -> msg.
         object_label=str(labels.get(relation.object_id, '')),
         confidence=float(relation.confidence),
         stated=bool(relation.stated),
+        since=stamp_from_ns(relation.since_ns),
     )
 
 
@@ -317,6 +318,7 @@ def relation_from_msg(message: msg.Relation) -> model.Relation:
         message.object_id,
         message.confidence,
         message.stated,
+        stamp_to_ns(message.since),
     )
 
 

@@ -24,6 +24,7 @@ from memory_node.ros import (
     correcting,
     facts,
     maintaining,
+    planning,
     queries,
     regions,
     reporting,
@@ -131,7 +132,7 @@ def relate(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> No
         found = memory.relate(subjects, request.relation or None, others)
     response.subject_ids = (subjects or []) if request.subject else []
     response.object_ids = (others or []) if request.object else []
-    shown = found[:limit]
+    shown = memory.dated(found[:limit])
     named = {i for r in shown for i in (r.subject_id, r.object_id)}
     labels = {o.id: o.label for o in memory.page(ids=named, limit=len(named) + 1)}
     response.relations = [conversions.relation_to_msg(r, labels) for r in shown]
@@ -262,6 +263,8 @@ def maintain(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> 
 
 
 HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
+    'Approach': planning.approach,
+    'PlanSearch': planning.plan_search,
     'Query': query,
     'History': history,
     'Forget': forget,

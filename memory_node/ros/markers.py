@@ -41,6 +41,7 @@ from memory_node.scene import boxes
 from memory_node.scene.graph import RelationGraph
 
 PERIOD_S = 0.2
+BOTH_WAYS = (RelationKind.NEAR, RelationKind.BESIDE)
 BOXES, LABELS, LINES = 'objects', 'labels', 'relations'
 """Namespaces; relations have one for each kind: `relations on`, …, `relations stated`."""
 THIN_M = 0.01
@@ -126,12 +127,12 @@ def lines_of(
 ) -> Picture:
     """Return lines between the centres of objects that are related, a figure a subject and kind.
 
-    `under` is the inverse of `on`, and `near` holds both ways: each is drawn once.
+    `under` is the inverse of `on`, and `near` and `beside` hold both ways: each is drawn once.
     """
     ends: dict[Key, list[Triple]] = {}
     for r in relations:
         mirrored = r.kind == RelationKind.UNDER and not r.stated
-        mirrored |= r.kind == RelationKind.NEAR and r.subject_id > r.object_id
+        mirrored |= r.kind in BOTH_WAYS and r.subject_id > r.object_id
         one, other = objects.get(r.subject_id), objects.get(r.object_id)
         if mirrored or one is None or other is None:
             continue

@@ -178,19 +178,23 @@ def relations_of(database: Database, object_ids: set[int], redirects: Redirects)
         about = sorted({i for number in about for i in redirects.held(number)})
     rows = database.rows("""
         WITH about AS (SELECT value AS id FROM json_each(?1))
-        SELECT r.subject_id, r.relation, r.object_id FROM stated_relation r
+        SELECT r.subject_id, r.relation, r.object_id, r.stamp_ns FROM stated_relation r
         WHERE r.subject_id IN about OR r.object_id IN about
         ORDER BY r.subject_id, r.relation, r.object_id
     """, (json.dumps(about),))  # fmt: skip
     final = redirects.final
-    triples = sorted({(final(subject), kind, final(other)) for subject, kind, other in rows})
+    since: dict[tuple[int, str, int], int] = {}
+    for subject, kind, other, stamp_ns in rows:
+        key = (final(subject), kind, final(other))
+        since[key] = min(stamp_ns, since.get(key, stamp_ns))
+    triples = sorted(since)
     ends = json.dumps(sorted({i for subject, _, other in triples for i in (subject, other)}))
     ended = {number for (number,) in database.rows(
         "SELECT id FROM object WHERE state = 'forgotten' "
         'AND id IN (SELECT value FROM json_each(?))', (ends,),
     )} if triples else set()  # fmt: skip
     return [
-        Relation(subject, kind, other, 1.0, stated=True)
+        Relation(subject, kind, other, 1.0, True, since[subject, kind, other])
         for subject, kind, other in triples
         if subject != other and not {subject, other} & ended
     ]

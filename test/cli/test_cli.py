@@ -78,7 +78,7 @@ def needed(verb: str, folder: Path) -> list[str]:
     """What a verb needs beside the file."""
     return {
         'snapshot': [str(folder / 'new.db')], 'correct': ['undo', '1'], 'report': ['picked', '1'],
-        'forget': ['1'], 'ask': ['where is it?'],
+        'forget': ['1'], 'ask': ['where is it?'], 'plan': ['search', 'mug'],
         'purge': ['--id', '1'], 'split': ['1'], 'merge': ['1', '2'],
     }.get(verb, [])  # fmt: skip
 

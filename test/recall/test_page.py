@@ -90,7 +90,10 @@ def test_the_relations_of_a_page_are_those_of_relate_between_its_objects() -> No
                 }  # fmt: skip
                 found = list(page.relations(memory.config))
                 assert len(found) == len(set(found))
-                assert set(found) == expected
+                if page.truncated:  # what is held by something else is held by the next best here
+                    assert {r for r in expected if r.kind in ('near', 'on')} <= set(found)
+                else:
+                    assert set(found) == expected
                 assert limit == 1 or len(found) > limit
             memory.state_relation(first, 'part_of', last)
         assert ('part_of', True) in {(r.kind, r.stated) for r in found}

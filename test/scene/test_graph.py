@@ -30,6 +30,7 @@ def anew(world: World, config: Config) -> list[object]:
     return sorted(found, key=lambda r: (r.subject_id, str(r.kind), r.object_id))
 
 
+LABELS = ('mug', 'table', 'drawer', 'chair', 'box', 'desk', 'what nobody lists')
 places = st.tuples(*[st.sampled_from([0.0, 0.3, 0.6, 0.9, 1.5])] * 3)
 acts = st.lists(
     st.tuples(st.sampled_from(['add', 'move', 'grow', 'trust', 'end', 'near']), st.integers(0, 30),
@@ -46,12 +47,16 @@ def test_a_kept_graph_equals_one_found_anew(acts: list[tuple], every: int) -> No
         live = world.live_rows().tolist()
         row = live[which % len(live)] if live else None
         if act == 'add' or row is None:
-            index.add(np.array([put(world, 'mug', place, (0.3, 0.3, 0.3))]))
+            label = LABELS[which % len(LABELS)]
+            size = (0.3, 0.3, 0.3) if which % 3 else (0.8, 0.8, 0.5)
+            index.add(np.array([put(world, label, place, size)]))
         elif act == 'move':
-            world.records['center'][row] = world.records['hull_center'][row] = place
+            for name in ('center', 'hull_center', 'version_center'):
+                world.records[name][row] = place
             index.update(np.array([row]))
         elif act == 'grow':
-            world.records['half'][row] *= 1.3
+            for name in ('half', 'version_size'):
+                world.records[name][row] *= 1.3
             index.update(np.array([row]))
         elif act == 'trust':
             world.records['confidence'][row] = place[0]
@@ -89,8 +94,8 @@ def test_only_what_changed_is_looked_at_among_ten_thousand() -> None:
     assert refreshed(graph, world, index, Config()) == 10_000
     whole_s = time.process_time() - started
     assert len(graph.relations()) > 5_000
-    world.records['center'][77] += 0.3
-    world.records['hull_center'][77] += 0.3
+    for name in ('center', 'hull_center', 'version_center'):
+        world.records[name][77] += 0.3
     index.update(np.array([77]))
     started = time.process_time()
     assert refreshed(graph, world, index, Config()) == 1

@@ -31,7 +31,8 @@ def put(
     record = np.zeros(1, OBJECT)
     record['id'] = world.count + 1
     record['center'], record['size'] = center_m, size_m
-    record['hull_center'] = center_m
+    record['hull_center'] = record['version_center'] = center_m
+    record['version_size'] = size_m
     record['half'] = np.array(size_m) / 2
     record['orientation'] = (0, 0, 0, 1)
     record['confidence'] = confidence
