@@ -14,12 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memory_node.model import Change, MemoryObject, Observation, Relation
+from memory_node.recall.answer import Answer
 from memory_node.recall.search_plan import SearchPlan
 from memory_node.scene.approach import Approach
 
 LONGEST = 120
 DEEP = 4
 MOST = 50
+MOST_TEXT = 2000
 
 
 def clean(text: str, longest: int = LONGEST) -> str:
@@ -82,6 +84,16 @@ def sighting(found: Observation) -> dict[str, Any]:
         'observation_id': found.id, 'at_s': seconds(found.stamp_ns), 'label': clean(found.label),
         'score': round(found.score, 3), 'center_m': _metres(found.center_m),
         'verdict': str(found.verdict), 'sensor': clean(found.sensor),
+    }  # fmt: skip
+
+
+def answer(found: Answer) -> dict[str, Any]:
+    """An answer in words. Its text is the memory's own, with labels in it that are cleaned."""
+    return {
+        'answer': clean(found.text, MOST_TEXT), 'certain': found.certain,
+        'confidence': round(found.confidence, 3), 'read_as': clean(found.reading, MOST_TEXT),
+        'no_answer_because': clean(found.refusal, MOST_TEXT),
+        'object_ids': list(found.citations[:MOST]),
     }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from spatial_memory.srv import Query as QueryService
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import InvalidValueError, ObjectEndedError, UnknownObjectError
 from memory_node.model import Change, Hits, MemoryObject, Observation, Query, Relation
+from memory_node.recall.answer import Answer
 from memory_node.recall.search_plan import SearchPlace, SearchPlan
 from memory_node.ros import conversions
 from memory_node.ros.client import MemoryClient, RequestError
@@ -65,10 +66,8 @@ class NodeSource:
     def query(self, query: Query) -> Hits:
         fields: dict[str, Any] = {
             'text': query.text, 'limit': query.limit, 'states': [str(s) for s in query.states],
-            'radius_m': float(query.radius_m),
+            'radius_m': float(query.radius_m), 'region': query.region,
         }  # fmt: skip
-        if region := getattr(query, 'region', ''):
-            fields['region'] = region
         request = QueryService.Request(**fields)
         if query.near_m is not None:
             request.near.point.x, request.near.point.y, request.near.point.z = (
@@ -116,6 +115,14 @@ class NodeSource:
     def changes(self, since_seq: int, limit: int) -> list[Change]:
         reply = self._call('get_changes', since_seq=since_seq, limit=limit)
         return [conversions.change_from_msg(c) for c in reply.changes]
+
+    def ask(self, text: str, *, limit: int) -> Answer:
+        reply = self._call('ask', text=text, limit=limit)
+        return Answer(
+            reply.answer, reply.kind, reply.reading, reply.certain, reply.confidence,
+            reply.refusal, tuple(conversions.hit_from_msg(hit) for hit in reply.hits),
+            tuple(int(i) for i in reply.citations), reply.by_model,
+        )  # fmt: skip
 
     def plan_search(self, text: str, object_id: int | None, *, limit: int) -> SearchPlan:
         reply = self._call('plan_search', text=text, object_id=object_id or 0, limit=limit)
