@@ -25,6 +25,8 @@ CELLS_PER_GAP = 2.0
 """Clusters are found among cells of this part of the gap, so that it takes no time."""
 FEWEST = 4
 """Points that have a box which is not flat."""
+FLAT_M = 1e-4
+"""Standard deviation across a plane below which points lie in it."""
 COARSE = 200
 """Points that are enough to find how a box lies."""
 SQUARE = 1.02
@@ -49,7 +51,7 @@ class Clouds:
         """Import Open3D.
 
         Raises:
-            MissingExtraError: it is not installed, or one of the libraries that it needs is missing.
+            MissingExtraError: it, or a library that it needs, is not installed.
         """
         try:
             import open3d
@@ -99,12 +101,12 @@ class Clouds:
         """Columns: the axes of the smallest box, as near as they can be to those of the frame."""
         if len(points) < FEWEST:
             return np.eye(3)
+        spread, basis = np.linalg.eigh(np.cov(points, rowvar=False))
+        if spread[0] <= FLAT_M**2:  # no hull: it lies in the plane of its two longer axes
+            return _nearest_axes(_upright_axes(points, basis[:, ::-1].T))
         extent = float(np.ptp(points, axis=0).max())
-        coarse = self.thinned(points, max(extent / COARSE**0.5, 1e-6))
-        try:
-            found = self._cloud(coarse).get_minimal_oriented_bounding_box(robust=True)
-        except RuntimeError:  # the points lie on a line
-            return np.eye(3)
+        coarse = self.thinned(points, extent / COARSE**0.5)
+        found = self._cloud(coarse).get_minimal_oriented_bounding_box(robust=True)
         return _nearest_axes(np.array(found.R))
 
     def _cloud(self, points: Points) -> Any:
@@ -117,8 +119,8 @@ def _upright_axes(points: Points, level: npt.NDArray[np.float64]) -> npt.NDArray
     ground = (points @ level.T)[:, :2]
     try:
         corners = ground[ConvexHull(ground).vertices]
-    except (QhullError, ValueError):  # too few, or on a line
-        return level.T.copy()
+    except (QhullError, ValueError):  # too few, or seen from above they lie on a line
+        return level.T @ _turned(ground)
     sides = np.roll(corners, -1, axis=0) - corners
     turns = np.arctan2(sides[:, 1], sides[:, 0])
     turns = (turns + np.pi / 4) % (np.pi / 2) - np.pi / 4
@@ -128,8 +130,18 @@ def _upright_axes(points: Points, level: npt.NDArray[np.float64]) -> npt.NDArray
     area = along * across
     fine = np.flatnonzero(area <= SQUARE * area.min())
     k = fine[np.argmin(np.abs(turns[fine]))]
-    turn = np.array([[cos[k], -sin[k], 0.0], [sin[k], cos[k], 0.0], [0.0, 0.0, 1.0]])
-    return level.T @ turn
+    return level.T @ _turn(float(turns[k]))
+
+
+def _turned(ground: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The turn about z that brings an axis along points of a line."""
+    x, y = (ground[-1] - ground[0]).tolist()
+    return _turn((float(np.arctan2(y, x)) + np.pi / 4) % (np.pi / 2) - np.pi / 4)
+
+
+def _turn(angle: float) -> npt.NDArray[np.float64]:
+    cos, sin = np.cos(angle), np.sin(angle)
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 
 def _nearest_axes(axes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -49,6 +49,9 @@ PARTIAL_DOUBT = 3.0
 HIDDEN_MOST_M = 0.1
 """What is seen from one side is taken to be as deep as it is wide or high, but for no more than
 this: how much of that is behind what is seen is not known."""
+RIM_SLACK = 1.5
+"""What was taken off the rim counts for the box if it is no farther from the rest than so many
+times what was taken off."""
 RIM_PX = 3
 """How far outside a mask is looked for what hides the rest; the first pixels mix the two."""
 THICKEST = 1.5
@@ -74,9 +77,7 @@ class Lifted(NamedTuple):
 class Lifting:
     """Turns regions into detections. What makes none is counted by reason (see REASONS)."""
 
-    def __init__(
-        self, config: LiftingConfig | None = None, classes: Classes | None = None
-    ) -> None:
+    def __init__(self, config: LiftingConfig | None = None, classes: Classes | None = None) -> None:
         """Get ready.
 
         Args:
@@ -129,7 +130,7 @@ class Lifting:
         if usable.sum() < max(self._config.min_pixels, least):
             return TOO_FEW
         kept = self._core(surface, region, usable)
-        points = self._one_thing(surface, region, kept)
+        points = self._one_thing(surface, region, usable, kept)
         if isinstance(points, str):
             return points
         box = self._clouds.box(points, level)
@@ -154,7 +155,9 @@ class Lifting:
                 return kept & inner
         return kept if kept.sum() >= c.min_pixels else usable
 
-    def _one_thing(self, surface: Surface, region: Region, kept: Mask) -> Points | str:
+    def _one_thing(
+        self, surface: Surface, region: Region, usable: Mask, kept: Mask
+    ) -> Points | str:
         """Points of the thing that is meant, without strays."""
         c = self._config
         rows, columns = np.nonzero(kept)
@@ -167,18 +170,34 @@ class Lifting:
         cell_m = pixel_m * max(1.0, (len(points) / c.max_points) ** 0.5)
         points = self._clouds.thinned(points, cell_m)
         labels = self._clouds.clusters(points, max(c.cluster_gap_m, 3.0 * cell_m))
-        counts = np.bincount(labels[labels >= 0])
-        if not len(counts):
+        if (labels < 0).all():
             return TOO_FEW
-        chosen = int(np.argmax(counts))
+        pixels = 1.0 / points[:, 2] ** 2  # that a point of thinned ones stands for, about
+        shares = np.bincount(labels + 1, pixels)[1:] / pixels.sum()
+        chosen = int(np.argmax(shares))
         if anchor is not None:
             chosen = _cluster_at(points, labels, anchor)
-        elif counts[chosen] < c.min_share * len(points):
+        elif shares[chosen] < c.min_share:
             return SCATTERED
         one = self._clouds.without_outliers(
             points[labels == chosen], c.outlier_neighbors, c.outlier_deviations
         )
-        return one if len(one) >= FEWEST else TOO_FEW
+        if len(one) < FEWEST:
+            return TOO_FEW
+        return np.concatenate([one, self._rim(surface, region, usable & ~kept, one, cell_m)])
+
+    def _rim(
+        self, surface: Surface, region: Region, rim: Mask, one: Points, cell_m: float
+    ) -> Points:
+        """Points of what was taken off the rim that lie beside the thing after all."""
+        rows, columns = np.nonzero(rim)
+        if not len(rows):
+            return np.zeros((0, 3))
+        points = surface.points(rows + region.top, columns + region.left)
+        pixel_m = float(np.median(one[:, 2])) * surface.pixel_rad
+        away, _ = cKDTree(one).query(points)
+        near = points[away <= RIM_SLACK * (self._config.erosion_px + 1) * pixel_m + cell_m]
+        return self._clouds.thinned(near, cell_m)
 
     def _is_partial(self, surface: Surface, region: Region, usable: Mask, depth_m: float) -> bool:
         """Whether the border of the image or something nearer takes a share of its rim."""
@@ -262,7 +281,9 @@ def _around(region: Region, surface: Surface, width: int) -> Region:
     return Region(region.claim, region.top - above, region.left - left, mask)
 
 
-def _middle(points: Points, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, ...]) -> Points:
+def _middle(
+    points: Points, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, ...]
+) -> Points:
     """The nearer half of the points about the middle of a box, where the thing is."""
     away = ((rows - shape[0] / 2) / shape[0]) ** 2 + ((columns - shape[1] / 2) / shape[1]) ** 2
     middle = points[np.argsort(away, kind='stable')[:MIDDLE]]

@@ -91,7 +91,8 @@ def scale_between(image: Size, depth: Size, aligned: bool) -> float:
     sizes = f'{image[0]} x {image[1]} pixels beside depth of {depth[0]} x {depth[1]}'
     if not aligned:
         raise RegionError(
-            NOT_ALIGNED, f'got {sizes}, expected one size, or aligned: true where both show the same'
+            NOT_ALIGNED,
+            f'got {sizes}, expected one size, or aligned: true where both show the same',
         )
     if min(image) < 1 or image[0] * depth[1] != image[1] * depth[0]:
         raise RegionError(NOT_ALIGNED, f'got {sizes}, expected sizes of one shape')

@@ -30,7 +30,7 @@ class LiftingConfig:
         2, 'Pixels taken off the rim of every mask, where that leaves enough.', low=0, high=50
     )
     edge_m: float = tunable(
-        0.02, 'A jump in depth between neighbours beyond this is an edge; no point beside it counts.',
+        0.02, 'A jump in depth between neighbours beyond this is an edge; no point at it counts.',
         unit='m', low=0.001, high=10.0,
     )  # fmt: skip
     edge_share: float = tunable(
@@ -60,7 +60,7 @@ class LiftingConfig:
         unit='m', low=0.001, high=10.0,
     )  # fmt: skip
     min_share: float = tunable(
-        0.4, 'A mask of which the largest thing has a smaller share shows no one thing (scattered).',
+        0.4, 'A mask of which the largest thing has a smaller share shows no thing (scattered).',
         low=0.0, high=1.0,
     )  # fmt: skip
     size_margin: float = tunable(
@@ -104,8 +104,8 @@ class LiftingNodeConfig:
     )  # fmt: skip
     aligned: bool = tunable(
         False,
-        'Whether depth, masks and the image of camera_info show the same where their sizes '
-        'differ. false: they must be of one size.',
+        'Whether depth, masks and the image of camera_info show the same where their sizes or '
+        'frames differ. false: they must be of one size and frame.',
         read_only=True,
     )
     sensor: str = tunable(
@@ -114,7 +114,7 @@ class LiftingNodeConfig:
     class_names_file: str = tunable(
         '',
         'YAML file with the names of class ids, and of the ids in masks, for example 56: chair; ~ '
-        'is expanded. Empty: what label_info says, else class ids are names.',
+        'is expanded. Empty: what semantic_labels says, else class ids are names.',
         read_only=True,
     )
     labels_file: str = tunable(
