@@ -27,7 +27,7 @@ FEWEST = 4
 """Points that have a box which is not flat."""
 FLAT_M = 1e-4
 """Standard deviation across a plane below which points lie in it."""
-COARSE = 200
+COARSE = 60
 """Points that are enough to find how a box lies."""
 SQUARE = 1.02
 """Of rectangles no more than this much larger than the smallest, the one turned least is taken."""

@@ -42,13 +42,15 @@ REASONS = {
 
 FEWEST = 12
 """Points that a box needs at the least."""
-SHARED_ERRORS = 12.0
+SHARED_ERRORS = 4.0
 """The errors of one view go together: its points say as much as so many independent ones."""
 PARTIAL_DOUBT = 3.0
 """The centre of what is seen in part is so many times less certain, as a standard deviation."""
 HIDDEN_MOST_M = 0.1
 """What is seen from one side is taken to be as deep as it is wide or high, but for no more than
 this: how much of that is behind what is seen is not known."""
+PIXELS_PER_POINT = 4
+"""Pixels that are looked at for each point that is kept: large masks are thinned out before."""
 RIM_SLACK = 1.5
 """What was taken off the rim counts for the box if it is no farther from the rest than so many
 times what was taken off."""
@@ -160,14 +162,14 @@ class Lifting:
     ) -> Points | str:
         """Points of the thing that is meant, without strays."""
         c = self._config
-        rows, columns = np.nonzero(kept)
+        rows, columns = _some_of(kept, PIXELS_PER_POINT * c.max_points)
         points = surface.points(rows + region.top, columns + region.left)
         anchor = None
         if region.is_box:
             anchor = _middle(points, rows, columns, kept.shape)
             points = _not_too_deep(points, anchor, region, surface.pixel_rad)
         pixel_m = float(np.median(points[:, 2])) * surface.pixel_rad
-        cell_m = pixel_m * max(1.0, (len(points) / c.max_points) ** 0.5)
+        cell_m = pixel_m * max(1.0, (kept.sum() / c.max_points) ** 0.5)
         points = self._clouds.thinned(points, cell_m)
         labels = self._clouds.clusters(points, max(c.cluster_gap_m, 3.0 * cell_m))
         if (labels < 0).all():
@@ -190,7 +192,7 @@ class Lifting:
         self, surface: Surface, region: Region, rim: Mask, one: Points, cell_m: float
     ) -> Points:
         """Points of what was taken off the rim that lie beside the thing after all."""
-        rows, columns = np.nonzero(rim)
+        rows, columns = _some_of(rim, self._config.max_points)
         if not len(rows):
             return np.zeros((0, 3))
         points = surface.points(rows + region.top, columns + region.left)
@@ -252,6 +254,16 @@ class Lifting:
         along = noise**2 + hidden**2
         lateral = (noise / 3.0) ** 2 * np.eye(3)
         return np.asarray(along * np.outer(ray, ray) + lateral + spread)
+
+
+def _some_of(mask: Mask, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of a mask, of large ones evenly spread ones, at most about so many."""
+    rows, columns = np.nonzero(mask)
+    step = -(-len(rows) // most)
+    if step > 1:
+        some = (columns + 2 * rows) % step == 0  # not a multiple in each row: that would be lines
+        rows, columns = rows[some], columns[some]
+    return rows, columns
 
 
 def _hidden_m(points: Points, ray: npt.NDArray[np.float64]) -> float:

@@ -44,7 +44,7 @@ class LiftingConfig:
         low=0.0, high=1.0,
     )  # fmt: skip
     max_points: int = tunable(
-        600, 'Points of one thing to work with; more are thinned out evenly in space.',
+        400, 'Points of one thing to work with; more are thinned out evenly in space.',
         low=100, high=100000,
     )  # fmt: skip
     outlier_neighbors: int = tunable(

@@ -113,7 +113,7 @@ def test_a_mask_that_spills_onto_the_wall_keeps_the_larger_thing(lifting: Any) -
 
 
 def test_a_mask_over_many_things_shows_none(lifting: Any) -> None:
-    boxes = [((-0.4 + 0.2 * k, 0.0, 0.8 + 0.2 * k), (0.1, 0.1, 0.02)) for k in range(5)]
+    boxes = [((-0.4 + 0.2 * k, 0.0, 0.8 + 0.05 * k), (0.1, 0.1, 0.02)) for k in range(5)]
     depth, ids = rendered(boxes)
     assert why(lifting, depth, (ids > 0).astype(np.int32)) == {'scattered': 1}
 
