@@ -14,7 +14,7 @@ SUPERSEDED = 'superseded'
 UNMATCHED = 'unmatched'
 JUMPED = 'clock_jumped'
 JUMP_NS = 1_000_000_000
-"""A stamp that lies so far before the newest one means that time begins anew."""
+"""A stamp that lies so far before the newest one of its topic means that time begins anew."""
 
 
 class Set(NamedTuple):
@@ -41,7 +41,7 @@ class Matcher:
         self._tolerance_ns = tolerance_ns
         self._queues: dict[str, deque[tuple[int, Any]]] = {t: deque() for t in topics}
         self._kept = kept
-        self._newest_ns = 0
+        self._newest_ns: dict[str, int] = {}
         self._lock = threading.Lock()
         self._dropped: Counter[str] = Counter()
         self._received: Counter[str] = Counter()
@@ -50,12 +50,10 @@ class Matcher:
         """Take in a message."""
         with self._lock:
             self._received[topic] += 1
-            if stamp_ns + JUMP_NS < self._newest_ns:
-                self._dropped[JUMPED] += len(self._queues[self._leader])
-                for queue in self._queues.values():
-                    queue.clear()
-                self._newest_ns = 0
-            self._newest_ns = max(self._newest_ns, stamp_ns)
+            newest_ns = self._newest_ns.get(topic, stamp_ns)
+            if stamp_ns + JUMP_NS < newest_ns:
+                self._begin_anew(stamp_ns)
+            self._newest_ns[topic] = max(self._newest_ns.get(topic, stamp_ns), stamp_ns)
             queue = self._queues[topic]
             if len(queue) >= self._kept:
                 oldest_ns, _ = queue[0]
@@ -79,6 +77,17 @@ class Matcher:
         """Return topic → messages received, and reason → messages of the leader dropped."""
         with self._lock:
             return dict(self._received), dict(self._dropped)
+
+    def _begin_anew(self, stamp_ns: int) -> None:
+        """Forget what is of the time before the clock jumped back to a stamp."""
+        latest_ns = stamp_ns + JUMP_NS
+        for topic, queue in self._queues.items():
+            kept = [item for item in queue if item[0] <= latest_ns]
+            if topic == self._leader and len(kept) < len(queue):
+                self._dropped[JUMPED] += len(queue) - len(kept)
+            queue.clear()
+            queue.extend(kept)
+        self._newest_ns.clear()
 
     def _partners(self, stamp_ns: int) -> dict[str, Any] | None:
         """The nearest message of every other topic; None: one has none of that time."""
