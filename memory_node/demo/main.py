@@ -26,7 +26,7 @@ from rclpy.context import Context
 from rclpy.signals import SignalHandlerOptions
 from spatial_memory.msg import Hit, MemoryObject
 
-from memory_node.demo import comeback
+from memory_node.demo import comeback, shelf
 from memory_node.demo.client import CONFIRMED, MEMORY, MemoryClient, center_of
 from memory_node.demo.flat import FlatRoom, Look, furnish, tour
 from memory_node.demo.picks import Target, thing_to_find, thing_to_forget, thing_to_look_on
@@ -45,6 +45,10 @@ TRANSFORM_WAIT_S = 5.0
 FOUND_SHARE = 0.9
 """The demo fails when a smaller share of the things is found."""
 DATABASE = 'demo.db'
+EVERY_STATE = (
+    MemoryObject.STATE_TENTATIVE, MemoryObject.STATE_CONFIRMED, MemoryObject.STATE_DOUBTFUL,
+    MemoryObject.STATE_ABSENT, MemoryObject.STATE_HELD,
+)  # fmt: skip
 
 
 class DemoError(SpatialMemoryError):
@@ -67,11 +71,11 @@ class Stage:
     report: Report
     children: list[Child] = field(default_factory=list)
 
-    def start_memory(self) -> Child:
-        """Start the memory node on the database; return when it answers."""
+    def start_memory(self, more: Sequence[str] = ()) -> Child:
+        """Start the memory node on the database, with more parameters; return when it answers."""
         path = self.folder / DATABASE
         patience = f'transform_wait_s:={TRANSFORM_WAIT_S}'
-        arguments = ['--ros-args', '-p', f'database:={path}', '-p', patience]
+        arguments = ['--ros-args', '-p', f'database:={path}', '-p', patience, *more]
         memory = self._child(MEMORY, 'memory_node.ros.memory_node', arguments)
         self.client.wait_ready(START_S, memory.check)
         return memory
@@ -104,6 +108,10 @@ class Stage:
         while not replay.ended and time.monotonic() < until:
             self.client.spin()
         replay.wait(0.1)
+
+    def start_lifting(self, arguments: Sequence[str]) -> Child:
+        """Start the lifting node."""
+        return self._child('lifting', 'memory_node.ros.lifting_node', arguments)
 
     def close(self) -> None:
         """End all processes, the newest first."""
@@ -273,6 +281,23 @@ class Demo:
         self._report.say(f'  {when}: object {object_id} is {state}, no {thing.label} at its place')
 
 
+def show_shelf(stage: Stage) -> bool:
+    """Look at the shelf, and tell what the memory holds; return whether that is right."""
+    views = shelf.load_shelf()
+    stage.report.say(f'a shelf, seen from {len(views.poses)} places by a wrist camera')
+    stage.start_memory(shelf.MEMORY_ARGUMENTS)
+    lifting = stage.start_lifting(shelf.LIFTING_ARGUMENTS)
+    camera = shelf.WristCamera(stage.client.context, views)
+    try:
+        count = camera.show(lifting.check)
+    finally:
+        camera.close()
+    stage.report.say(f'{count} masks of a network, each view lifted and acknowledged')
+    stage.report.question('What is in the shelf?', 'query', '{include_absent: true}')
+    hits, _ = stage.client.query(states=EVERY_STATE)
+    return shelf.told(stage.report, [hit.object for hit in hits], views.truth)
+
+
 def _near(hits: Sequence[Hit], thing: Thing) -> list[Hit]:
     """The hits with exactly the label of a thing and at its place."""
     return [
@@ -332,6 +357,8 @@ def _arguments(args: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument('--rooms', nargs='+', default=[], metavar='ROOM',
                         help="rooms or kinds of rooms, for example kitchen 'living room' "
                         '(default: all four)')  # fmt: skip
+    parser.add_argument('--shelf', action='store_true',
+                        help='instead: a real shelf, lifted from depth (Open3D)')  # fmt: skip
     parser.add_argument('--episode', type=int, default=0, metavar='N',
                         help='episode of the data set, 0 to 4: where the small things are '
                         '(default: %(default)s)')  # fmt: skip
@@ -356,6 +383,12 @@ def main(args: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:
+        if arguments.shelf:
+            with (
+                _folder(arguments.keep) as folder,
+                _stage(folder, arguments.domain, report) as stage,
+            ):
+                return 0 if show_shelf(stage) else 1
         rooms = furnish(arguments.rooms, arguments.episode)
         with _folder(arguments.keep) as folder, _stage(folder, arguments.domain, report) as stage:
             total = Demo(stage, rooms, arguments.seed).run()

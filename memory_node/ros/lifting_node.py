@@ -32,6 +32,7 @@ from memory_node.ros import conversions, lifting, parameters, qos
 from memory_node.ros.complaints import Complaints
 from memory_node.ros.depth import CameraError
 from memory_node.ros.diagnostics import OK, WARN, Diagnostics, Durations, Lately, Status, percentile
+from memory_node.ros.inputs import Input
 from memory_node.ros.matching import Matcher, Set
 from memory_node.ros.memory_node import SIGNALS, spin_once
 from memory_node.ros.transforms import TransformError, TransformListener, make_transforms
@@ -127,10 +128,11 @@ class LiftingNode(Node):
             self._subscribe(String, LABELS, self._take_labels)
 
     def _subscribe(self, kind: Any, topic: str, take: Any) -> None:
-        self.create_subscription(
-            kind, topic, take, qos.sensor_data(), callback_group=self._group,
-            qos_overriding_options=qos.overrides(),
+        """Reliably where the publisher is: an image is many packets, of which none may be lost."""
+        source = Input(
+            self, kind, topic, qos.images, qos.sensor_data, callback_group=self._group
         )  # fmt: skip
+        source.start(take)
 
     def _take(self, topic: str, message: Any) -> None:
         self._matcher.add(topic, conversions.stamp_to_ns(message.header.stamp), message)
