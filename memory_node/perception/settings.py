@@ -87,6 +87,33 @@ class LiftingConfig:
 
 
 @dataclass(frozen=True)
+class EncoderConfig:
+    """Which model makes features. Raises InvalidValueError for a value out of its range."""
+
+    encoder_model: str = tunable(
+        '',
+        'Folder of a model of OpenCLIP (open_clip_config.json and its weights), or a name as in '
+        'open_clip.list_models(), for example ViT-B-32. Empty: detections get no features.',
+        read_only=True,
+    )
+    encoder_weights: str = tunable(
+        '', 'With a name: a file of weights, or what they are called, for example '
+        'laion2b_s34b_b79k.',
+        read_only=True,
+    )  # fmt: skip
+    encoder_device: str = tunable('cpu', 'Where it runs: cpu, cuda, cuda:1, …', read_only=True)
+    encoder_network: bool = tunable(
+        False, 'Whether weights that are not there may be fetched.', read_only=True
+    )
+    encoder_batch: int = tunable(
+        16, 'Images at once.', low=1, high=4096, read_only=True
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@dataclass(frozen=True)
 class LiftingNodeConfig:
     """What only the node needs. Raises InvalidValueError for a value out of its range."""
 

@@ -156,7 +156,7 @@ def test_what_something_nearer_hides_is_partial(lifting: Any) -> None:
 def test_how_deep_it_is_behind_its_front_is_in_doubt(lifting: Any) -> None:
     cov = np.asarray(one(lifting, *rendered([BOX])).detection.position_cov)
     assert np.linalg.eigvalsh(cov).min() > 0
-    assert math.sqrt(cov[2, 2]) > 0.02 > math.sqrt(cov[0, 0])
+    assert math.sqrt(cov[2, 2]) > 0.025, 'although all that is seen of it lies in one plane'
 
 
 def test_noise_grows_with_the_square_of_the_distance(lifting: Any) -> None:
