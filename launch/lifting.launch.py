@@ -22,6 +22,7 @@ TOPICS = {
     'detections_2d': 'vision_msgs/Detection2DArray of the detector',
     'masks': 'sensor_msgs/Image whose pixels are ids',
     'depth': 'sensor_msgs/Image; compressed depth is below it in depth/compressedDepth',
+    'color': 'sensor_msgs/Image for the encoder',
     'points': 'organised sensor_msgs/PointCloud2',
     'camera_info': 'sensor_msgs/CameraInfo of the image that the detector looks at',
     'semantic_labels': 'std_msgs/String with the names of ids, as Isaac Sim publishes them',

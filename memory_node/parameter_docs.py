@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from memory_node.config import Config, NodeConfig, Tunable, tunables
 from memory_node.errors import InvalidValueError
-from memory_node.perception.settings import LiftingConfig, LiftingNodeConfig
+from memory_node.perception.settings import EncoderConfig, LiftingConfig, LiftingNodeConfig
 
 README = Path('README.md')
 _WIDTH = 100
@@ -67,7 +67,10 @@ MEMORY = Table(
 LIFTING = Table(
     Path('config') / 'lifting.yaml', 'lifting parameters', 'perception/settings.py',
     'lifting.launch.py', 'lifting_file',
-    ((LiftingConfig, 'How regions become boxes.'), (LiftingNodeConfig, 'What comes in.')),
+    (
+        (LiftingConfig, 'How regions become boxes.'), (LiftingNodeConfig, 'What comes in.'),
+        (EncoderConfig, 'What makes features of the colour image.'),
+    ),
 )  # fmt: skip
 YAML_FILE, BEGIN, END = MEMORY.yaml_file, MEMORY.begin, MEMORY.end
 

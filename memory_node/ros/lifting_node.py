@@ -25,13 +25,14 @@ from std_msgs.msg import String
 from memory_node.errors import InvalidValueError, MissingExtraError, SpatialMemoryError
 from memory_node.fusion.classes import load_classes
 from memory_node.perception.adapters import ClassNames, labels_of_json
-from memory_node.perception.lifting import Lifting
+from memory_node.perception.lifting import Lifted, Lifting
 from memory_node.perception.regions import RegionError
-from memory_node.perception.settings import LiftingConfig, LiftingNodeConfig
+from memory_node.perception.settings import EncoderConfig, LiftingConfig, LiftingNodeConfig
 from memory_node.ros import conversions, lifting, parameters, qos
 from memory_node.ros.complaints import Complaints
 from memory_node.ros.depth import CameraError
 from memory_node.ros.diagnostics import OK, WARN, Diagnostics, Durations, Lately, Status, percentile
+from memory_node.ros.features import Features
 from memory_node.ros.inputs import Input
 from memory_node.ros.matching import Matcher, Set
 from memory_node.ros.memory_node import SIGNALS, spin_once
@@ -40,7 +41,7 @@ from memory_node.ros.vision import has_vision_msgs
 
 THREADS = 4
 NOT_LEVEL = 'level_frame unknown'
-INFO, LABELS = 'camera_info', 'semantic_labels'
+INFO, LABELS, COLOR = 'camera_info', 'semantic_labels', 'color'
 
 
 class LiftingNode(Node):
@@ -51,14 +52,16 @@ class LiftingNode(Node):
     Subscriptions: `detections_2d` (vision_msgs/Detection2DArray) or `masks` (sensor_msgs/Image) or
     both; `depth` (sensor_msgs/Image), `depth/compressedDepth` (sensor_msgs/CompressedImage) or
     `points` (sensor_msgs/PointCloud2); `camera_info` (sensor_msgs/CameraInfo); `semantic_labels`
-    (std_msgs/String, as Isaac Sim publishes them); `/tf`, `/tf_static` with `level_frame`.
+    (std_msgs/String, as Isaac Sim publishes them); `color` (sensor_msgs/Image) with an encoder;
+    `/tf`, `/tf_static` with `level_frame`.
 
     Publications: `detections` (DetectionArray), also an empty one: that is evidence too;
     `/diagnostics`.
 
     Frames: what is published is in the optical frame of the depth, at its stamp.
 
-    Threads: one lifts, the newest view first; the executor's threads only take messages in.
+    Threads: one lifts, the newest view first; one loads the encoder; the executor's threads only
+    take messages in.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -69,7 +72,7 @@ class LiftingNode(Node):
             MissingExtraError: Open3D, or vision_msgs where it is needed, is not installed.
         """
         super().__init__('lifting', **kwargs)
-        parameters.declare(self, LiftingConfig, LiftingNodeConfig)
+        parameters.declare(self, LiftingConfig, LiftingNodeConfig, EncoderConfig)
         self._config = parameters.read_as(self, LiftingConfig)
         self._settings = parameters.read_as(self, LiftingNodeConfig)
         self._complain = Complaints(lambda text: self.get_logger().warning(text))
@@ -87,6 +90,12 @@ class LiftingNode(Node):
         self._transforms: TransformListener | None = None
         if self._settings.level_frame:
             self._transforms = make_transforms(self, lambda: None)
+        self._features: Features | None = None
+        encoder = parameters.read_as(self, EncoderConfig)
+        if encoder.encoder_model:
+            self._features = Features(
+                encoder, tolerance_ns, self._settings.kept_images, self._complain_of
+            )  # fmt: skip
         self._out = self.create_publisher(DetectionArray, 'detections', qos.detections())
         self._group = MutuallyExclusiveCallbackGroup()
         self._listen(topics)
@@ -124,6 +133,8 @@ class LiftingNode(Node):
         for topic in topics:
             self._subscribe(kinds[topic], topic, partial(self._take, topic))
         self._subscribe(CameraInfo, INFO, self._take_info)
+        if self._features is not None:
+            self._subscribe(Image, COLOR, self._features.take)
         if not self._names_are_given:
             self._subscribe(String, LABELS, self._take_labels)
 
@@ -174,13 +185,33 @@ class LiftingNode(Node):
         lifted, more = self._lifting.lift(
             seen.surface, regions, self._level(seen.frame, stamp_ns, refused)
         )
-        self._out.publish(lifting.view_of(lifted, seen, stamp_ns, self._settings))
+        view = lifting.view_of(lifted, seen, stamp_ns, self._settings)
+        self._add_features(view, lifted, seen, stamp_ns, refused)
+        self._out.publish(view)
         ended = time.monotonic()
         with self._count_lock:
             self._refused += refused + more
             self._published += 1
             self._detections += len(lifted)
             self._durations.add(ended - started, ended)
+
+    def _add_features(
+        self, view: DetectionArray, lifted: list[Lifted], seen: lifting.Seen, stamp_ns: int,
+        refused: Counter[str],
+    ) -> None:  # fmt: skip
+        """Put features into the detections, as far as there are any."""
+        if self._features is None:
+            return
+        try:
+            features = self._features.of(lifted, seen.surface.size, stamp_ns)
+        except CameraError as error:
+            refused[error.reason] += 1
+            self._complain_of(error.reason, str(error))
+            return
+        if len(features):
+            view.feature_space = self._features.space
+            for detection, feature in zip(view.detections, features, strict=True):
+                detection.feature = feature.tolist()
 
     def _level(self, frame: str, stamp_ns: int, refused: Counter[str]) -> np.ndarray | None:
         """Rotation from the optical frame into `level_frame` at a stamp, or shortly before it.
@@ -199,10 +230,13 @@ class LiftingNode(Node):
             refused[NOT_LEVEL] += 1
             return None
 
+    def _complain_of(self, reason: str, details: str) -> None:
+        self._complain(reason, f'{reason}: {details}')
+
     def _refuse(self, reason: str, error: Exception) -> None:
         with self._count_lock:
             self._refused[reason] += 1
-        self._complain(reason, f'{reason}: {error}')
+        self._complain_of(reason, str(error))
 
     # -- diagnostics -------------------------------------------------------------------------
 
@@ -217,6 +251,8 @@ class LiftingNode(Node):
         median = percentile(times, 0.5)
         shown = {k: str(v) for k, v in values.items()}
         shown['median time [ms]'] = 'none' if median is None else f'{median * 1000:.1f}'
+        if self._features is not None:
+            shown['encoder'] = self._features.state
         lately = self._lately({**refused, **{f'dropped {k}': n for k, n in dropped.items()}}, now)
         return {'lifting': Status(*self._words(received, lately), shown)}
 
@@ -232,6 +268,8 @@ class LiftingNode(Node):
         if lately:
             listed = ', '.join(f'{k} {n}' for k, n in sorted(lately.items()))
             return WARN, f'lately refused or dropped: {listed}'
+        if self._features is not None and not self._features.space:
+            return WARN, self._features.state
         return OK, 'lifting'
 
 
