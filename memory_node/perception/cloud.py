@@ -24,11 +24,7 @@ MIN_CLUSTER = 2
 CELLS_PER_GAP = 2.0
 """Clusters are found among cells of this part of the gap, so that it takes no time."""
 FEWEST = 4
-"""Points that have a box which is not flat."""
-FLAT_M = 1e-4
-"""Standard deviation across a plane below which points lie in it."""
-COARSE = 60
-"""Points that are enough to find how a box lies."""
+"""Points that have an axis of least spread."""
 SQUARE = 1.02
 """Of rectangles no more than this much larger than the smallest, the one turned least is taken."""
 
@@ -89,29 +85,26 @@ class Clouds:
         Args:
             points: (N, 3), N at least 1.
             level: (3, 3) rotation into a frame whose z points up: the box then stands upright, and
-                is turned about that axis to cover the least ground. None: it lies as it fits best.
+                is turned about that axis to cover the least ground. None: the axis of least spread
+                stands for that one, the normal of what is flat or seen from one side.
         """
-        axes = self._free_axes(points) if level is None else _upright_axes(points, level)
+        axes = _free_axes(points) if level is None else _upright_axes(points, level)
         low, high = np.percentile(points @ axes, EDGES_OF_BOX, axis=0)
         center = axes @ ((low + high) / 2)
         x, y, z, w = Rotation.from_matrix(axes).as_quat().tolist()
         return Box(_triple(center), (x, y, z, w), _triple(high - low))
 
-    def _free_axes(self, points: Points) -> npt.NDArray[np.float64]:
-        """Columns: the axes of the smallest box, as near as they can be to those of the frame."""
-        if len(points) < FEWEST:
-            return np.eye(3)
-        spread, basis = np.linalg.eigh(np.cov(points, rowvar=False))
-        if spread[0] <= FLAT_M**2:  # no hull: it lies in the plane of its two longer axes
-            return _nearest_axes(_upright_axes(points, basis[:, ::-1].T))
-        extent = float(np.ptp(points, axis=0).max())
-        coarse = self.thinned(points, extent / COARSE**0.5)
-        found = self._cloud(coarse).get_minimal_oriented_bounding_box(robust=True)
-        return _nearest_axes(np.array(found.R))
-
     def _cloud(self, points: Points) -> Any:
         vectors = self._open3d.utility.Vector3dVector(np.ascontiguousarray(points, np.float64))
         return self._open3d.geometry.PointCloud(vectors)
+
+
+def _free_axes(points: Points) -> npt.NDArray[np.float64]:
+    """Columns: axes of a box about the axis of least spread, as near as can be to the frame's."""
+    if len(points) < FEWEST:
+        return np.eye(3)
+    _, basis = np.linalg.eigh(np.cov(points, rowvar=False))
+    return _nearest_axes(_upright_axes(points, basis[:, ::-1].T))
 
 
 def _upright_axes(points: Points, level: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
