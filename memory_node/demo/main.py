@@ -26,7 +26,7 @@ from rclpy.context import Context
 from rclpy.signals import SignalHandlerOptions
 from spatial_memory.msg import Hit, MemoryObject
 
-from memory_node.demo import comeback, shelf
+from memory_node.demo import comeback, shelf, simulated
 from memory_node.demo.client import CONFIRMED, MEMORY, MemoryClient, center_of
 from memory_node.demo.flat import FlatRoom, Look, furnish, tour
 from memory_node.demo.picks import Target, thing_to_find, thing_to_forget, thing_to_look_on
@@ -45,10 +45,6 @@ TRANSFORM_WAIT_S = 5.0
 FOUND_SHARE = 0.9
 """The demo fails when a smaller share of the things is found."""
 DATABASE = 'demo.db'
-EVERY_STATE = (
-    MemoryObject.STATE_TENTATIVE, MemoryObject.STATE_CONFIRMED, MemoryObject.STATE_DOUBTFUL,
-    MemoryObject.STATE_ABSENT, MemoryObject.STATE_HELD,
-)  # fmt: skip
 
 
 class DemoError(SpatialMemoryError):
@@ -281,23 +277,6 @@ class Demo:
         self._report.say(f'  {when}: object {object_id} is {state}, no {thing.label} at its place')
 
 
-def show_shelf(stage: Stage) -> bool:
-    """Look at the shelf, and tell what the memory holds; return whether that is right."""
-    views = shelf.load_shelf()
-    stage.report.say(f'a shelf, seen from {len(views.poses)} places by a wrist camera')
-    stage.start_memory(shelf.MEMORY_ARGUMENTS)
-    lifting = stage.start_lifting(shelf.LIFTING_ARGUMENTS)
-    camera = shelf.WristCamera(stage.client.context, views)
-    try:
-        count = camera.show(lifting.check)
-    finally:
-        camera.close()
-    stage.report.say(f'{count} masks of a network, each view lifted and acknowledged')
-    stage.report.question('What is in the shelf?', 'query', '{include_absent: true}')
-    hits, _ = stage.client.query(states=EVERY_STATE)
-    return shelf.told(stage.report, [hit.object for hit in hits], views.truth)
-
-
 def _near(hits: Sequence[Hit], thing: Thing) -> list[Hit]:
     """The hits with exactly the label of a thing and at its place."""
     return [
@@ -359,6 +338,11 @@ def _arguments(args: Sequence[str] | None) -> argparse.Namespace:
                         '(default: all four)')  # fmt: skip
     parser.add_argument('--shelf', action='store_true',
                         help='instead: a real shelf, lifted from depth (Open3D)')  # fmt: skip
+    parser.add_argument(
+        '--sim',
+        action='store_true',
+        help='instead: a simulated home, lifted from depth (Open3D, pybullet)',
+    )
     parser.add_argument('--episode', type=int, default=0, metavar='N',
                         help='episode of the data set, 0 to 4: where the small things are '
                         '(default: %(default)s)')  # fmt: skip
@@ -383,12 +367,15 @@ def main(args: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:
-        if arguments.shelf:
+        if arguments.shelf or arguments.sim:
             with (
                 _folder(arguments.keep) as folder,
                 _stage(folder, arguments.domain, report) as stage,
             ):
-                return 0 if show_shelf(stage) else 1
+                right = (
+                    shelf.show(stage) if arguments.shelf else simulated.show(stage, arguments.seed)
+                )
+                return 0 if right else 1
         rooms = furnish(arguments.rooms, arguments.episode)
         with _folder(arguments.keep) as folder, _stage(folder, arguments.domain, report) as stage:
             total = Demo(stage, rooms, arguments.seed).run()
