@@ -27,6 +27,8 @@ from memory_node.errors import SpatialMemoryError
 MAP = 'map'
 READY_S, ANSWER_S, AGAIN_S = 30.0, 30.0, 4.0
 SPIN_S = 0.05
+AHEAD_S = 0.05
+"""Transforms are sent so long before the images: this camera jumps from place to place."""
 SETTLE_S = 0.5
 """Endpoints that this side sees may not be on the other side yet."""
 
@@ -129,6 +131,7 @@ class DemoCamera(Node):
         while time.monotonic() < until:
             self._check()
             self._frames.publish(TFMessage(transforms=[self._pose(shown, stamp_ns)]))
+            self._spin_until(lambda: False, AHEAD_S)
             self._infos.publish(self._info(shown, stamp_ns))
             self._depths.publish(self._image(shown.depth_mm, '16UC1', stamp_ns))
             self._masks.publish(self._image(shown.ids, '16UC1', stamp_ns))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memory_node.demo import comeback
-from memory_node.demo.camera import DemoCamera, Shown, lifting_arguments, memory_arguments
+from memory_node.demo.camera import ANSWER_S, DemoCamera, Shown, lifting_arguments, memory_arguments
 from memory_node.demo.client import CONFIRMED, center_of
 from memory_node.demo.messages import NS_PER_S
 from memory_node.demo.rearranged import Changed, Verdict, losses, moves
@@ -100,8 +100,13 @@ class _Visits:
 
     def _tour(self, camera: DemoCamera, first_ns: int) -> None:
         self._frames = [self._home.look(stand) for stand in self._home.tour()]
-        for k, frame in enumerate(self._frames):
-            camera.show(shown(frame), first_ns + k * STEP_NS)
+        last_ns = first_ns + (len(self._frames) - 1) * STEP_NS
+        for stamp_ns, frame in zip(range(first_ns, last_ns + 1, STEP_NS), self._frames):
+            camera.show(shown(frame), stamp_ns)
+        client = self._stage.client
+        until = time.monotonic() + ANSWER_S
+        while client.last_stamp_ns < last_ns and time.monotonic() < until:
+            client.spin()  # what the feed said meanwhile
 
     def _is_all_there(self) -> tuple[int, float]:
         """How many objects there are too many, and the median distance of the things' centres."""
