@@ -19,12 +19,12 @@ import numpy as np
 from memory_node.demo import comeback
 from memory_node.demo.camera import ANSWER_S, DemoCamera, Shown, lifting_arguments, memory_arguments
 from memory_node.demo.client import CONFIRMED, center_of
+from memory_node.demo.home import FOCAL_PX, HEIGHT, ROOMS, WIDTH, Frame, Home
+from memory_node.demo.home import Thing as Furnishing
 from memory_node.demo.messages import NS_PER_S
 from memory_node.demo.rearranged import Changed, Verdict, losses, moves
 from memory_node.demo.truth import REPORTED, Thing
 from memory_node.model import Triple
-from memory_node.sim.home import FOCAL_PX, HEIGHT, ROOMS, WIDTH, Frame, Home
-from memory_node.sim.home import Thing as Furnishing
 
 if TYPE_CHECKING:
     from memory_node.demo.main import Stage

@@ -42,7 +42,7 @@ REASONS = {
 
 FEWEST = 12
 """Points that a box needs at the least."""
-SHARED_ERRORS = 4.0
+SHARED_ERRORS = 6.0
 """The errors of one view go together: its points say as much as so many independent ones."""
 PARTIAL_DOUBT = 3.0
 """The centre of what is seen in part is so many times less certain, as a standard deviation."""

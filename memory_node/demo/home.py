@@ -47,11 +47,13 @@ NOISE_M = 0.002
 """Of each measurement of depth, at any distance."""
 LEAST_PX = 120
 """A detector reports what shows so many pixels."""
-CLEAR_M = 0.05
-"""What is seen so far behind a place is seen through it."""
+ELSEWHERE_M = 0.6
+"""What is moved goes at least so far."""
+CLEAR_M = 0.02
+"""What is seen so far behind a place is seen through it: flat things lie low."""
 EYE_M, AWAY_M = 1.45, 1.25
 """Height of the camera, and how far from the middle of a piece of furniture it stands."""
-SIDES_M = (-0.55, 0.0, 0.55)
+SIDES_M = (-0.75, -0.25, 0.25, 0.75)
 """How far to the side the robot looks at each piece from."""
 
 
@@ -143,7 +145,9 @@ class Home:
         for k in chosen[:moves]:
             thing = self.things[k]
             before = thing.center_m
-            slot = self._free.pop()
+            far = (s for s in reversed(self._free) if math.dist(s[:2], before[:2]) > ELSEWHERE_M)
+            slot = next(far)
+            self._free.remove(slot)
             self._free.insert(0, (before[0], before[1], before[2] - thing.size_m[2] / 2))
             thing.center_m = (slot[0], slot[1], slot[2] + thing.size_m[2] / 2)
             self._bullet.resetBasePositionAndOrientation(
