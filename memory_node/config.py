@@ -129,7 +129,8 @@ def tunables(cls: type) -> Iterator[Tunable]:
         )
 
 
-def _check(config: Any) -> None:
+def check(config: Any) -> None:
+    """Convert the values of a configuration to the types of its table; refuse those out of range."""
     for row in tunables(type(config)):
         object.__setattr__(config, row.name, row.checked(getattr(config, row.name)))
 
@@ -434,7 +435,7 @@ class Config:
     )
 
     def __post_init__(self) -> None:
-        _check(self)
+        check(self)
         weights = self.weights
         if abs(sum(weights) - 1.0) > 1e-6:
             raise InvalidValueError(
@@ -573,4 +574,4 @@ class NodeConfig:
     )
 
     def __post_init__(self) -> None:
-        _check(self)
+        check(self)

@@ -63,3 +63,17 @@ class NewerSchemaError(StoreError):
 
 class ReadOnlyError(StoreError):
     """The memory was opened for reading only."""
+
+
+class MissingExtraError(SpatialMemoryError):
+    """Something optional is not installed; says what for and how to install it.
+
+    Attributes:
+        extra: name of the extra of this package.
+    """
+
+    def __init__(self, extra: str, needs: str, packages: str) -> None:
+        super().__init__(
+            f'{needs}: not installed. Install the extra [{extra}]: pip install {packages}'
+        )
+        self.extra = extra

@@ -32,6 +32,17 @@ def test_the_readme_is_up_to_date() -> None:
     assert text == parameter_docs.with_table(text), AGAIN
 
 
+def test_those_of_the_lifting_node_are_up_to_date() -> None:
+    table = parameter_docs.LIFTING
+    text = (ROOT / table.yaml_file).read_text(encoding='utf-8')
+    assert text == parameter_docs.parameter_yaml(table), AGAIN
+    [(_, content)] = yaml.safe_load(text).items()
+    rows = [row for cls, _ in table.sections for row in tunables(cls)]
+    assert content['ros__parameters'] == {row.name: row.default for row in rows}
+    readme = (ROOT / parameter_docs.README).read_text(encoding='utf-8')
+    assert readme == parameter_docs.with_table(readme, table), AGAIN
+
+
 def test_the_yaml_holds_every_parameter_with_its_default() -> None:
     [(node, content)] = yaml.safe_load(parameter_docs.parameter_yaml()).items()
     assert node == '/**'

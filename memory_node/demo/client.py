@@ -36,6 +36,8 @@ KNOWN = (
     MemoryObject.STATE_CONFIRMED, MemoryObject.STATE_DOUBTFUL, MemoryObject.STATE_ABSENT,
 )  # fmt: skip
 """States of what was once confirmed, or is missed."""
+EVERY_STATE = (*KNOWN, MemoryObject.STATE_TENTATIVE, MemoryObject.STATE_HELD)
+"""States of all that has not ended."""
 
 
 class ServiceError(SpatialMemoryError):

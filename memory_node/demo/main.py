@@ -26,7 +26,7 @@ from rclpy.context import Context
 from rclpy.signals import SignalHandlerOptions
 from spatial_memory.msg import Hit, MemoryObject
 
-from memory_node.demo import comeback
+from memory_node.demo import comeback, shelf, simulated
 from memory_node.demo.client import CONFIRMED, MEMORY, MemoryClient, center_of
 from memory_node.demo.flat import FlatRoom, Look, furnish, tour
 from memory_node.demo.picks import Target, thing_to_find, thing_to_forget, thing_to_look_on
@@ -67,11 +67,11 @@ class Stage:
     report: Report
     children: list[Child] = field(default_factory=list)
 
-    def start_memory(self) -> Child:
-        """Start the memory node on the database; return when it answers."""
+    def start_memory(self, more: Sequence[str] = ()) -> Child:
+        """Start the memory node on the database, with more parameters; return when it answers."""
         path = self.folder / DATABASE
         patience = f'transform_wait_s:={TRANSFORM_WAIT_S}'
-        arguments = ['--ros-args', '-p', f'database:={path}', '-p', patience]
+        arguments = ['--ros-args', '-p', f'database:={path}', '-p', patience, *more]
         memory = self._child(MEMORY, 'memory_node.ros.memory_node', arguments)
         self.client.wait_ready(START_S, memory.check)
         return memory
@@ -104,6 +104,10 @@ class Stage:
         while not replay.ended and time.monotonic() < until:
             self.client.spin()
         replay.wait(0.1)
+
+    def start_lifting(self, arguments: Sequence[str]) -> Child:
+        """Start the lifting node."""
+        return self._child('lifting', 'memory_node.ros.lifting_node', arguments)
 
     def close(self) -> None:
         """End all processes, the newest first."""
@@ -332,6 +336,13 @@ def _arguments(args: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument('--rooms', nargs='+', default=[], metavar='ROOM',
                         help="rooms or kinds of rooms, for example kitchen 'living room' "
                         '(default: all four)')  # fmt: skip
+    parser.add_argument('--shelf', action='store_true',
+                        help='instead: a real shelf, lifted from depth (Open3D)')  # fmt: skip
+    parser.add_argument(
+        '--sim',
+        action='store_true',
+        help='instead: a simulated home, lifted from depth (Open3D, pybullet)',
+    )
     parser.add_argument('--episode', type=int, default=0, metavar='N',
                         help='episode of the data set, 0 to 4: where the small things are '
                         '(default: %(default)s)')  # fmt: skip
@@ -356,6 +367,15 @@ def main(args: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
     try:
+        if arguments.shelf or arguments.sim:
+            with (
+                _folder(arguments.keep) as folder,
+                _stage(folder, arguments.domain, report) as stage,
+            ):
+                right = (
+                    shelf.show(stage) if arguments.shelf else simulated.show(stage, arguments.seed)
+                )
+                return 0 if right else 1
         rooms = furnish(arguments.rooms, arguments.episode)
         with _folder(arguments.keep) as folder, _stage(folder, arguments.domain, report) as stage:
             total = Demo(stage, rooms, arguments.seed).run()

@@ -130,6 +130,13 @@ class Report:
             'place seen'
         )
 
+    def table(self, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print rows below names."""
+        table = _table(*names)
+        for row in rows:
+            _add(table, *row)
+        self.console.print(table)
+
     def _print(self, table: Table, total: int, more: str = 'more') -> None:
         self.console.print(table)
         if total > table.row_count:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,10 @@ from memory_node.errors import InvalidValueError
 
 MAX_WARNED = 1000
 """Unknown class ids that are warned of; a detector may make up any number of them."""
+
+
+NO_NAMES = ('BACKGROUND', 'UNLABELLED')
+"""What Isaac Sim calls pixels that show nothing that has a label."""
 
 
 class ClassNames:
@@ -57,6 +62,10 @@ class ClassNames:
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def known(self, class_id: str) -> str:
+        """Return the name of a class id; empty: it has none."""
+        return self._names.get(class_id, '')
 
     def __call__(self, class_id: str) -> str:
         """Return the name of a class id."""
@@ -120,3 +129,31 @@ def _names_in(content: Any) -> dict[str, str]:
         if not isinstance(name, (str, int)) or isinstance(name, bool) or not str(name).strip():
             raise InvalidValueError(f'{number}: got {name!r}, expected a name')
     return {number: str(name).strip() for number, name in names.items()}
+
+
+def labels_of_json(text: str) -> dict[str, str]:
+    """Return id → name of what Isaac Sim publishes as semantic labels (a JSON object in a string).
+
+    An entry is `"3": {"class": "mug"}`, `"3": "class:mug"`, or of instances the path of the thing
+    in the stage, `"3": "/World/Mug_01"`, of which the last part is the name. What has no name is
+    left out, as are the background and the time.
+
+    Raises:
+        InvalidValueError: it is something else.
+    """
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise InvalidValueError(f'semantic labels: got no JSON: {error}') from error
+    if not isinstance(content, Mapping):
+        raise InvalidValueError(f'semantic labels: got {text[:80]!r}, expected a JSON object')
+    names = {}
+    for number, value in content.items():
+        if isinstance(value, Mapping):
+            value = value.get('class')
+        if not (number.isdecimal() and isinstance(value, str)):
+            continue
+        name = value.removeprefix('class:').rstrip('/').rpartition('/')[2].strip()
+        if name and name.upper() not in NO_NAMES:
+            names[number] = name
+    return names

@@ -14,13 +14,13 @@ from typing import Any
 
 from rclpy.callback_groups import CallbackGroup, MutuallyExclusiveCallbackGroup
 from rclpy.node import Node
-from rclpy.subscription import Subscription
 from sensor_msgs.msg import CameraInfo, Image
 
 from memory_node.config import NodeConfig
 from memory_node.model import FieldOfView, View
 from memory_node.ros import conversions, depth, qos
 from memory_node.ros.depth import CameraError, Intrinsics
+from memory_node.ros.inputs import Input
 from memory_node.ros.transform_buffer import frame_name
 
 INFO, DEPTH = 'camera_info', 'depth'
@@ -50,9 +50,14 @@ class Camera:
 
     def __init__(self, node: Node, sensor: str, group: CallbackGroup) -> None:
         """Create it; `start` subscribes."""
-        self._node, self._sensor, self._group = node, sensor, group
+        self._sensor = sensor
         self._lock = threading.Lock()
-        self._subscriptions: list[Subscription] = []
+        self._inputs = {
+            topic: Input(
+                node, kind, f'{sensor}/{topic}', qos.images, qos.sensor_data, callback_group=group
+            )
+            for topic, kind in ((INFO, CameraInfo), (DEPTH, Image))
+        }
         self._info: CameraInfo | None = None
         self._images: deque[tuple[int, Image]] = deque(maxlen=KEPT)
         self._depth_at = -ALIVE_S
@@ -61,20 +66,13 @@ class Camera:
     def start(self, changed: Callable[[], None]) -> None:
         """Subscribe; `changed` is called after each depth image."""
         self._changed = changed
-        topics = ((CameraInfo, INFO, self._take_info), (Image, DEPTH, self._take_depth))
-        self._subscriptions = [
-            self._node.create_subscription(
-                kind, f'{self._sensor}/{topic}', take, qos.sensor_data(),
-                callback_group=self._group, qos_overriding_options=qos.overrides(),
-            )
-            for kind, topic, take in topics
-        ]  # fmt: skip
+        self._inputs[INFO].start(self._take_info)
+        self._inputs[DEPTH].start(self._take_depth)
 
     def stop(self) -> None:
         """Unsubscribe, and forget what came."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
-        self._subscriptions = []
+        for source in self._inputs.values():
+            source.stop()
         with self._lock:
             self._info, self._depth_at = None, -ALIVE_S
             self._images.clear()

@@ -9,6 +9,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from memory_node.errors import SpatialMemoryError
 from memory_node.model import DepthImage, FieldOfView
@@ -79,26 +80,53 @@ def depth_of(image: Any, camera: Intrinsics) -> DepthImage:
         CameraError: it is of another encoding, of another size than the camera says, or its data
             do not have the size that it names.
     """
-    if image.encoding not in _ENCODINGS:
-        raise CameraError(
-            ENCODING, f'depth: got encoding {image.encoding!r}, expected 32FC1 (m) or 16UC1 (mm)'
-        )
-    height, width, step = int(image.height), int(image.width), int(image.step)
+    _known_encoding(image)
+    height, width = int(image.height), int(image.width)
     if (width, height) != (camera.width, camera.height):
         raise CameraError(SIZE, (
             f'depth: got {width} x {height} pixels, expected {camera.width} x {camera.height} as '
             'camera_info says'
         ))  # fmt: skip
-    kind, metres = _ENCODINGS[image.encoding]
+    return DepthImage(metres_of(image), camera.fx, camera.fy, camera.cx, camera.cy)
+
+
+def metres_of(image: Any) -> npt.NDArray[np.float32]:
+    """Return (H, W) metres of a sensor_msgs/Image of 32FC1 (metres) or 16UC1 (millimetres).
+
+    Raises:
+        CameraError: it is of another encoding, or its data do not have the size that it names.
+    """
+    kind, metres = _known_encoding(image)
+    depth = pixels_of(image, kind, 'depth').astype(np.float32)
+    if metres != 1.0:
+        depth *= np.float32(metres)
+    return depth
+
+
+def pixels_of(image: Any, kind: np.dtype[Any], what: str) -> npt.NDArray[Any]:
+    """Return (H, W) pixels of a sensor_msgs/Image with one number each.
+
+    Args:
+        image: what was sent. kind: type of its numbers. what: it is, for the complaint.
+
+    Raises:
+        CameraError: its data do not have the size that it names.
+    """
+    height, width, step = int(image.height), int(image.width), int(image.step)
     data = np.frombuffer(image.data, np.uint8)
     if step < width * kind.itemsize or len(data) != height * step:
         raise CameraError(DATA, (
-            f'depth: got {len(data)} bytes with step {step}, expected height times step, and a '
+            f'{what}: got {len(data)} bytes with step {step}, expected height times step, and a '
             f'step of at least {width * kind.itemsize}'
         ))  # fmt: skip
     rows = np.ascontiguousarray(data.reshape(height, step)[:, : width * kind.itemsize])
-    pixels = rows.view(kind.newbyteorder('>' if image.is_bigendian else '<'))
-    depth = pixels.astype(np.float32)
-    if metres != 1.0:
-        depth *= np.float32(metres)
-    return DepthImage(depth, camera.fx, camera.fy, camera.cx, camera.cy)
+    return rows.view(kind.newbyteorder('>' if image.is_bigendian else '<'))
+
+
+def _known_encoding(image: Any) -> tuple[np.dtype[Any], float]:
+    """The type of a pixel, and how many metres its one is."""
+    if image.encoding not in _ENCODINGS:
+        raise CameraError(
+            ENCODING, f'depth: got encoding {image.encoding!r}, expected 32FC1 (m) or 16UC1 (mm)'
+        )
+    return _ENCODINGS[image.encoding]

@@ -28,13 +28,16 @@ ROWS: Mapping[str, Tunable] = {
 OnChange = Callable[[Config, NodeConfig], None]
 
 
-def declare(node: Node) -> None:
+def declare(node: Node, *tables: type) -> None:
     """Declare every parameter with its description; call `read` next, which checks the values.
+
+    Args:
+        node: whose they are. tables: configuration classes; none: those of the memory node.
 
     Raises:
         InvalidValueError: a list was given as something else; names the parameter.
     """
-    for row in ROWS.values():
+    for row in [row for cls in tables for row in tunables(cls)] or ROWS.values():
         if isinstance(row.default, tuple):
             _declare_list(node, row)
         else:
@@ -48,6 +51,15 @@ def read(node: Node) -> tuple[Config, NodeConfig]:
         InvalidValueError: a value of the wrong type or out of range; names the parameter.
     """
     return _configs({name: node.get_parameter(name).value for name in ROWS})
+
+
+def read_as(node: Node, table: type) -> Any:
+    """Return a configuration as the parameters say, of a class given to `declare`.
+
+    Raises:
+        InvalidValueError: a value of the wrong type or out of range; names the parameter.
+    """
+    return table(**{row.name: node.get_parameter(row.name).value for row in tunables(table)})
 
 
 def on_change(node: Node, callback: OnChange) -> None:

@@ -58,6 +58,11 @@ def sensor_data() -> QoSProfile:
     return _profile(depth=5, reliable=False)
 
 
+def images() -> QoSProfile:
+    """Images in where the publisher is reliable: large ones lose a packet now and then."""
+    return _profile(depth=5)
+
+
 def overrides() -> QoSOverridingOptions:
     """Let depth and history be set by the parameters qos_overrides./topic.subscription.…
 
