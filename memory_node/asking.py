@@ -124,7 +124,7 @@ class Asking(Naming):
                 )
         else:
             anchors = [moment.final(self._asked_id(checks.whole('relation', other, 1)))]
-        found = moment.relations(anchors, self.config)
+        found = moment.relations(anchors, self.config, kind)
         self._require_kind(kind, found)
         to = set(anchors)
         return {r.subject_id for r in found if r.kind == kind and r.object_id in to}
@@ -314,7 +314,7 @@ class Asking(Naming):
             anchors = others if subjects is None else subjects
             if anchors is None:
                 anchors = self._every_id()
-            found = self._relations(sorted(anchors))
+            found = self._relations(sorted(anchors), kind)
             if kind is not None:
                 self._require_kind(kind, found)
             return [
@@ -342,9 +342,9 @@ class Asking(Naming):
             )
         return set(world.records['id'][world.live_rows()].tolist())
 
-    def _relations(self, object_ids: list[int]) -> list[Relation]:
+    def _relations(self, object_ids: list[int], kind: str | None = None) -> list[Relation]:
         finals = [self._object(number).id for number in object_ids]
-        return recall.now(self._session).relations(finals, self.config)
+        return recall.now(self._session).relations(finals, self.config, kind)
 
     def properties(self, object_id: int) -> dict[str, Any]:
         """Facts that were stated about an object; also of one that has ended.

@@ -106,7 +106,7 @@ class Check(_Word):
 
 
 class RelationKind(_Word):
-    """How the subject stands to the object."""
+    """How the subject stands to the object. `maybe_same`: they may be one thing that was moved."""
 
     ON = 'on'
     UNDER = 'under'
@@ -115,6 +115,7 @@ class RelationKind(_Word):
     BESIDE = 'beside'
     AGAINST = 'against'
     PART_OF = 'part_of'
+    MAYBE_SAME = 'maybe_same'
 
 
 @dataclass(frozen=True)
@@ -721,7 +722,8 @@ class Relation:
 
     Attributes:
         kind: a RelationKind, or any word that somebody stated.
-        confidence: the lesser of the two objects'; 1 for a stated one.
+        confidence: the lesser of the two objects'; 1 for a stated one; the probability that they
+            are the same for `maybe_same`.
         stated: whether somebody said so; else it follows from the geometry.
         since_ns: since when it holds; 0: not asked for, see `SpatialMemory.dated`.
     """

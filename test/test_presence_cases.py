@@ -87,11 +87,17 @@ def test_c05_old_place_not_in_view_both_stay_linked_until_it_is_seen_empty() -> 
         assert not any(c.kind is ChangeKind.MOVED for c in memory.changes())
         [link] = memory.maybe_same()
         assert (link.old_id, link.new_id) == (1, 2) and link.probability > 0.5
+        both = [('maybe_same', 2, 1), ('maybe_same', 1, 2)]
+        told = [r for r in memory.relations(1) if not r.stated]
+        assert [(r.kind, r.subject_id, r.object_id) for r in told] == both
+        assert told[0].confidence == link.probability
+        assert [h.object.id for h in memory.query(Query(relation=('maybe_same', 1)))] == [2]
+        assert memory.relate([1], 'on') == []
         for k in range(2):
             memory.observe(look(day + 100 + 2 * k, [], [], VIEWPOINT))
         assert [o.id for o in memory.objects()] == [1]
         assert memory.object(2).id == 1, 'the other id still resolves'
-        assert memory.maybe_same() == []
+        assert memory.maybe_same() == memory.relations(1) == []
         sound(memory)
 
 

@@ -214,25 +214,40 @@ def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) ->
     return found
 
 
-def hypotheses(world: World, now_ns: int, c: Config) -> list[Reunion]:
-    """What may be the same although its place was not looked at since; jointly the likeliest."""
-    live = world.live_rows()
-    live = live[~world.columns.is_fixed(world.records['label'][live], world.labels.names)]
-    false = _false_alarms(world)
+def hypotheses(
+    world: World, now_ns: int, c: Config, rows: Rows | None = None, most: int | None = None
+) -> list[Reunion]:
+    """What may be the same although its place was not looked at since; jointly the likeliest.
+
+    Args:
+        world: the live objects. now_ns: stamp of now. c: settings.
+        rows: only about the labels of these objects; None: about all.
+        most: labels of more objects than that are left out; None: none is.
+    """
+    if not c.motion or c.profile == CHRONOTOPE:
+        return []
+    r = world.records
+    some = world.live_rows() if rows is None else rows
+    labels = np.unique(r['label'][some])
+    labels = labels[~world.columns.is_fixed(labels, world.labels.names)]
+    false: float | None = None
     found = []
-    for label in np.unique(world.records['label'][live]).tolist():
-        rows = live[world.records['label'][live] == label]
-        if len(rows) > 1:
-            young = rows[world.records['state'][rows] != ABSENT]
-            found += _matched(world, rows, young, now_ns, c, settled=False, false=false)
+    for label in labels.tolist():
+        alike = world.rows_of_label(label)
+        if len(alike) < 2 or (most is not None and len(alike) > most):
+            continue
+        if false is None and (r['observations'][alike] < SIGHTINGS).any():
+            false = _false_alarms(world)
+        young = alike[r['state'][alike] != ABSENT]
+        found += _matched(world, alike, young, now_ns, c, settled=False, false=false or 0.0)
     return found
 
 
 def _false_alarms(world: World) -> float:
     """How likely what was seen once is a false alarm, by how many of such were not there again."""
-    r = world.records[world.live_rows()]
-    once = r['observations'] < SIGHTINGS
-    count = int((once & np.isin(r['state'], LOST)).sum())
+    rows = world.live_rows()
+    once = world.records['observations'][rows] < SIGHTINGS
+    count = int(np.isin(world.records['state'][rows[once]], LOST).sum())
     return FALSE_WEIGHT * count / max(1, count + int((~once).sum()))
 
 

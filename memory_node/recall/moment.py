@@ -12,14 +12,18 @@ import numpy as np
 
 from memory_node.config import Config
 from memory_node.errors import InvalidValueError
+from memory_node.fusion import motion
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.classes import ClassColumns
 from memory_node.fusion.world import World
-from memory_node.model import Query, Relation
+from memory_node.model import Query, Relation, RelationKind
 from memory_node.scene.relations import relations_about, unstated
 from memory_node.store import past, stated
 from memory_node.store.bound import LAST, NOW, Bound, line_at
 from memory_node.store.session import Session
+
+MOST_ALIKE = 500
+"""Objects of a label among which `maybe_same` is looked for with their other relations."""
 
 
 @dataclass(frozen=True)
@@ -58,21 +62,42 @@ class Moment:
             return self.session.redirects.final(object_id)
         return self.told.final(object_id)
 
-    def relations(self, object_ids: list[int], config: Config) -> list[Relation]:
-        """Relations in which one of some objects takes part, as they were."""
+    def relations(
+        self, object_ids: list[int], config: Config, kind: str | None = None
+    ) -> list[Relation]:
+        """Relations in which one of some objects takes part, as they were.
+
+        kind: only this is wanted; others may be left out. `maybe_same` is told of now only, and
+        among very many of a label only where it is asked for.
+        """
         world = self.world
         rows = [row for i in object_ids if (row := world.row_of(i)) is not None]
         found = relations_about(world, self.index, np.array(rows, dtype=np.int64), config)
         live = {int(world.records['id'][row]) for row in rows}
         if self.is_now:
             told = stated.relations_of(self.session.database, live, self.session.redirects)
-            return unstated(found, told) + told
+            return unstated(found, told) + told + self._maybe_same(rows, config, kind)
         told = [
             r for r in self.told.relations()
             if live & {r.subject_id, r.object_id}
             and world.row_of(r.subject_id) is not None and world.row_of(r.object_id) is not None
         ]  # fmt: skip
         return unstated(found, told) + told
+
+    def _maybe_same(self, rows: list[int], config: Config, asked: str | None) -> list[Relation]:
+        """Which of these may be the same as another one, both ways."""
+        kind = RelationKind.MAYBE_SAME
+        if not rows or asked not in (None, kind):
+            return []
+        some, most = np.array(rows, dtype=np.int64), MOST_ALIKE if asked is None else None
+        now_ns = self.session.newest_ns
+        ids = set(self.world.records['id'][some].tolist())
+        return [
+            Relation(a, kind, b, pair.probability)
+            for pair in motion.hypotheses(self.world, now_ns, config, some, most)
+            if ids & {pair.old_id, pair.new_id}
+            for a, b in ((pair.new_id, pair.old_id), (pair.old_id, pair.new_id))
+        ]
 
 
 def bound_of(query: Query, session: Session) -> Bound:

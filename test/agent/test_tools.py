@@ -162,6 +162,7 @@ def test_whatever_an_argument_is_the_answer_is_plain_or_a_tool_error(memory, too
     box = Toolbox(memory)
     base: dict[str, Any] = {
         'object_id': 1, 'text': 'mug', 'point_m': [0, 0, 0], 'radius_m': 1, 'anchor': 'mug',
+        'question': 'where is the mug?',
     }  # fmt: skip
     required = {n: base[n] for n, a in TOOLS[tool].arguments.items() if a.required}
     for name in TOOLS[tool].arguments:
