@@ -14,15 +14,18 @@ Without `numkong`, or for few rows, all cosines are computed from the features.
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+from typing import Any
+
 import numpy as np
 
 from memory_node.fusion.world import CHUNK, Features, FeatureTable, Rows
 from memory_node.model import Floats
 
-try:
-    import numkong
-except ImportError:  # extra [fast]
-    numkong = None
+numkong: Any = None
+with contextlib.suppress(ImportError):  # extra [fast]
+    numkong = importlib.import_module('numkong')
 
 FEW = 8192
 """Up to so many rows are not worth it."""
