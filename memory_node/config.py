@@ -263,7 +263,7 @@ class Config:
     version_distance_m: float = tunable(
         0.05,
         'The centre or a box side changing by this much since the last version is an UPDATED '
-        'change.',
+        'change; of a long side, by a tenth of it.',
         unit='m',
         low=0.001,
         high=10.0,

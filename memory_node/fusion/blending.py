@@ -395,8 +395,13 @@ def confirm(
             state[r] = confirmed
 
 
-def moved_from_version(old: Any, distance_m: cython.double, moved: cython.uchar[::1]) -> None:
-    """Write whether centre or size are so far from those of the last version, along an axis."""
+def moved_from_version(
+    old: Any, distance_m: cython.double, share: cython.double, moved: cython.uchar[::1]
+) -> None:
+    """Write whether centre or size are so far from those of the last version, along an axis.
+
+    The measured length of a side is off in proportion to it: `share` of it does not count.
+    """
     center: cython.double[:, :] = old['center']
     size: cython.double[:, :] = old['size']
     version_center: cython.double[:, :] = old['version_center']
@@ -404,8 +409,9 @@ def moved_from_version(old: Any, distance_m: cython.double, moved: cython.uchar[
     r: cython.Py_ssize_t
     j: cython.Py_ssize_t
     for r in range(moved.shape[0]):
-        most: cython.double = 0.0
+        most: cython.double = -distance_m
         for j in range(3):
-            most = max(most, fabs(center[r, j] - version_center[r, j]))
-            most = max(most, fabs(size[r, j] - version_size[r, j]))
-        moved[r] = _rounded(most) >= distance_m
+            least: cython.double = max(distance_m, share * version_size[r, j])
+            most = max(most, fabs(center[r, j] - version_center[r, j]) - distance_m)
+            most = max(most, fabs(size[r, j] - version_size[r, j]) - least)
+        moved[r] = _rounded(most) >= 0.0

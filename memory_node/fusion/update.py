@@ -37,6 +37,11 @@ TENTATIVE, CONFIRMED = STATE_CODE[State.TENTATIVE], STATE_CODE[State.CONFIRMED]
 CONFIDENCE_GAIN = 0.5
 
 
+VERSION_SHARE = 0.1
+"""A side that changes by less than this share of its length is as it was: boxes of tables several
+metres long are off by decimetres from look to look."""
+
+
 @dataclass(frozen=True)
 class ChangeDraft:
     """A change without a number yet.
@@ -338,7 +343,7 @@ def _changes(before: Records, after: Records, world: World, c: Config) -> list[C
     confirmed = (old['state'] != before['state']) & (before['state'] == TENTATIVE)
     relabelled = old['label'] != before['label']
     updated = np.empty(count, bool)
-    blending.moved_from_version(old, c.version_distance_m, updated.view(np.uint8))
+    blending.moved_from_version(old, c.version_distance_m, VERSION_SHARE, updated.view(np.uint8))
     names = world.labels.names
     for k in np.flatnonzero(confirmed | relabelled | updated).tolist():
         if confirmed[k]:

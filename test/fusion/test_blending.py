@@ -160,13 +160,15 @@ def test_looks_tell_something_new_by_time_place_or_direction(module) -> None:
 
 @BOTH
 def test_a_version_is_due_when_centre_or_size_moved_along_an_axis(module) -> None:
-    old = np.zeros(4, OBJECT)
+    old = np.zeros(7, OBJECT)
     old['center'][1] = 0, 0.1, 0
     old['size'][2] = 0, 0, 0.1
     old['center'][3] = 0.09, 0.09, 0.09
-    moved = np.empty(4, np.uint8)
-    module.moved_from_version(old, 0.1, moved)
-    assert moved.tolist() == [0, 1, 1, 0]
+    old['version_size'][4:] = 4.0, 1.0, 1.0
+    old['size'][4:] = [(4.3, 1, 1), (4.4, 1, 1), (4.0, 1.1, 1.0)]
+    moved = np.empty(7, np.uint8)
+    module.moved_from_version(old, 0.1, 0.1, moved)
+    assert moved.tolist() == [0, 1, 1, 0, 0, 1, 1], 'of a long side a tenth of it'
 
 
 @BOTH
