@@ -205,10 +205,10 @@ def usable_view(view: View, faults: Sequence[str]) -> View:
 def _is_field_of_view(fov: FieldOfView) -> bool:
     """Angles above zero and up to a full turn, ranges from 0 and in order, all finite."""
     try:
-        values = [fov.horizontal_rad, fov.vertical_rad, fov.min_range_m, fov.max_range_m]
-        if not np.isfinite(np.array(values, dtype=np.float64)).all():
+        values = (fov.horizontal_rad, fov.vertical_rad, fov.min_range_m, fov.max_range_m)
+        if not all(map(math.isfinite, values)):
             return False
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, OverflowError, AttributeError):
         return False
     turn = 2 * np.pi + 1e-9
     angles = 0 < fov.horizontal_rad <= turn and 0 < fov.vertical_rad <= turn

@@ -176,21 +176,26 @@ def _kinds(view: View, sensor: Floats, rows: Rows, world: World, c: Config) -> n
     """(R,) what the view says of each object; NEVER: it is out of view."""
     fov, pose, depth = view.field_of_view, view.sensor_pose, view.depth
     assert fov is not None and pose is not None
-    turn = boxes.rotation_matrices(np.array([pose.orientation_xyzw], dtype=np.float64))[0]
+    turn = np.array(boxes.rotation_of(*map(float, pose.orientation_xyzw)))
     shown, lens = None, np.zeros(4)
     if depth is not None:
         shown = np.asarray(depth.depth_m).astype(np.float32, copy=False)
         lens = np.array([depth.fx, depth.fy, depth.cx, depth.cy], dtype=np.float64)
-    limits = np.array([
-        INNER, c.depth_tolerance_m, DEPTH_NOISE, NEAR_PLANE_M, MOST, HIDDEN, BARE, LEAST_PIXELS
-    ])  # fmt: skip
     kind = np.empty(len(rows), np.uint8)
     looking.kinds(
         world.records, rows, sensor, turn, angles_of(fov),
         np.array([fov.min_range_m, fov.max_range_m], dtype=np.float64), _PROBES, shown, lens,
-        limits, _CODES, kind,
+        _limits(c.depth_tolerance_m), _CODES, kind,
     )  # fmt: skip
     return kind
+
+
+@lru_cache(maxsize=8)
+def _limits(tolerance_m: float) -> Floats:
+    """As `looking` wants them."""
+    return np.array(
+        [INNER, tolerance_m, DEPTH_NOISE, NEAR_PLANE_M, MOST, HIDDEN, BARE, LEAST_PIXELS]
+    )
 
 
 def angles_of(fov: FieldOfView) -> Floats:

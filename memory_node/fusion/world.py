@@ -316,6 +316,8 @@ class World:
         """Add objects and return their rows."""
         first, end = self.count, self.count + len(records)
         rows = np.arange(first, end)
+        if not len(records):
+            return rows
         self._reserve(end, int(records['id'].max(initial=0)) + 1)
         self.put(rows, records)
         self._note_labels(rows, records)

@@ -60,18 +60,20 @@ def normalized(rows: Floats) -> Floats:
 
 def rotation_matrices(xyzw: Floats) -> Floats:
     """(N, 4) unit quaternions → (N, 3, 3) rotation matrices."""
-    x, y, z, w = xyzw[:, 0], xyzw[:, 1], xyzw[:, 2], xyzw[:, 3]
     m = np.empty((len(xyzw), 3, 3))
-    m[:, 0, 0] = 1 - 2 * (y * y + z * z)
-    m[:, 0, 1] = 2 * (x * y - z * w)
-    m[:, 0, 2] = 2 * (x * z + y * w)
-    m[:, 1, 0] = 2 * (x * y + z * w)
-    m[:, 1, 1] = 1 - 2 * (x * x + z * z)
-    m[:, 1, 2] = 2 * (y * z - x * w)
-    m[:, 2, 0] = 2 * (x * z - y * w)
-    m[:, 2, 1] = 2 * (y * z + x * w)
-    m[:, 2, 2] = 1 - 2 * (x * x + y * y)
+    for row, numbers in enumerate(rotation_of(*xyzw.T)):
+        for column, number in enumerate(numbers):
+            m[:, row, column] = number
     return m
+
+
+def rotation_of(x: Any, y: Any, z: Any, w: Any) -> tuple[tuple[Any, Any, Any], ...]:
+    """The rows of `rotation_matrices` for one unit quaternion, or for arrays of its numbers."""
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)),
+        (2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)),
+        (2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
+    )
 
 
 def optical_axis(xyzw: Floats) -> Floats:
