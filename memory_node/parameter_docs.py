@@ -62,7 +62,10 @@ class Table(NamedTuple):
 
 MEMORY = Table(
     Path('config') / 'memory.yaml', 'parameters', 'config.py', 'memory.launch.py', 'params_file',
-    ((Config, 'What the memory decides by.'), (NodeConfig, 'What only the node needs.')),
+    (
+        (Config, 'What the memory decides by.'), (NodeConfig, 'What only the node needs.'),
+        (EncoderConfig, 'What compares texts to how things look; as in lifting.yaml.'),
+    ),
 )  # fmt: skip
 LIFTING = Table(
     Path('config') / 'lifting.yaml', 'lifting parameters', 'perception/settings.py',

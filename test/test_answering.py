@@ -99,6 +99,32 @@ def test_counts_and_lists_leave_out_what_must_stay_out(memory: SpatialMemory) ->
     )
 
 
+def test_what_is_beside_against_and_part_of_something() -> None:
+    kitchen = [
+        seen('table', (0, 0, 0.4), size_m=(1.2, 0.8, 0.8)),
+        seen('drawer', (0, 0, 0.72), size_m=(0.5, 0.4, 0.14)),
+        seen('fridge', (5, 0, 0.9), size_m=(0.7, 0.7, 1.8)),
+        seen('wall', (5.4, 0, 1.25), size_m=(0.1, 6, 2.5)),
+        seen('stool', (5, 0.55, 0.25), size_m=(0.3, 0.3, 0.5)),
+        seen('chair', (5, -2, 0.5), size_m=(0.4, 0.4, 1.0)),
+    ]
+    with SpatialMemory.open(':memory:') as memory:
+        for k in range(3):
+            memory.observe(view(BEGIN + 2 * k, *kitchen))
+        drawer, stool, wall, fridge = (
+            id_of(memory, label) for label in ('drawer', 'stool', 'wall', 'fridge')
+        )
+        against = ask(memory, 'what is against the wall?')
+        assert against.text == f'Against the wall: 1 fridge [#{fridge}].'
+        for text in ('what is beside the fridge?', 'was ist neben dem Kühlschrank?',
+                     '¿qué hay al lado de la nevera?', '冰箱旁边有什么?'):  # fmt: skip
+            assert set(ask(memory, text).citations) == {wall, stool}, text
+        parts = ask(memory, 'what is part of the table?')
+        assert parts.text == f'Part of the table: 1 drawer [#{drawer}].'
+        assert ask(memory, 'is the fridge against the wall?').text.startswith('Yes')
+        assert not ask(memory, 'is the chair against the wall?').text.startswith('Yes')
+
+
 def test_more_than_can_be_counted_is_said(memory: SpatialMemory, monkeypatch) -> None:
     monkeypatch.setattr('memory_node.recall.answer.MAX_LIMIT', 1)
     assert ask(memory, 'how many cups are there?').text.startswith(

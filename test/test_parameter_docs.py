@@ -13,10 +13,11 @@ import yaml
 from memory_node import parameter_docs
 from memory_node.config import Config, NodeConfig, tunables
 from memory_node.errors import InvalidValueError
+from memory_node.perception.settings import EncoderConfig
 
 ROOT = Path(__file__).parents[1]
 AGAIN = 'run `python3 -m memory_node.parameter_docs` in the project'
-ROWS = [*tunables(Config), *tunables(NodeConfig)]
+ROWS = [row for cls in (Config, NodeConfig, EncoderConfig) for row in tunables(cls)]
 
 
 def test_the_yaml_file_is_up_to_date() -> None:

@@ -325,7 +325,8 @@ TOOLS: Mapping[str, Tool] = {
         {'since_seq': Argument('integer', 'Log line after which to begin.'), 'k': _K}, _changes,
     ),
     'related': Tool(
-        'How one object stands to others: on, under, inside, near, beside, against, part_of.',
+        'How one object stands to others: on, under, inside, near, beside, against, part_of, '
+        'maybe_same.',
         {'object_id': _ID, 'k': _K,
          'relation': Argument('text', 'Only this relation.',
                               choices=[str(kind) for kind in RelationKind])},

@@ -88,12 +88,13 @@ class LiftingConfig:
 
 @dataclass(frozen=True)
 class EncoderConfig:
-    """Which model makes features. Raises InvalidValueError for a value out of its range."""
+    """Which model knows looks, in either node. Raises InvalidValueError for a bad value."""
 
     encoder_model: str = tunable(
         '',
         'Folder of a model of OpenCLIP (open_clip_config.json and its weights), or a name as in '
-        'open_clip.list_models(), for example ViT-B-32. Empty: detections get no features.',
+        'open_clip.list_models(), for example ViT-B-32. Empty: none, and things are not known by '
+        'their looks.',
         read_only=True,
     )
     encoder_weights: str = tunable(
@@ -106,7 +107,7 @@ class EncoderConfig:
         False, 'Whether weights that are not there may be fetched.', read_only=True
     )
     encoder_batch: int = tunable(
-        16, 'Images at once.', low=1, high=4096, read_only=True
+        16, 'Images, or texts, at once.', low=1, high=4096, read_only=True
     )  # fmt: skip
 
     def __post_init__(self) -> None:

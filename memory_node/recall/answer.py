@@ -27,6 +27,7 @@ from memory_node.recall.wording import (
     counted,
     harmless,
     point,
+    relation_words,
     side_words,
     way_to,
     whereabouts,
@@ -326,7 +327,7 @@ class Answerer:
         """Where was asked about, as the beginning of a sentence."""
         parts = []
         if reading.relation:
-            parts.append(f'{reading.relation} the {harmless(reading.anchor)}')
+            parts.append(f'{relation_words(reading.relation)} the {harmless(reading.anchor)}')
         if reading.place:
             parts.append(f'in {harmless(reading.place)}')
         if reading.side == 'bearing':

@@ -18,6 +18,7 @@ from memory_node import checks
 from memory_node.errors import InvalidValueError
 from memory_node.recall import moments, phrases
 from memory_node.recall.moments import NO_SPAN, Span
+from memory_node.recall.wording import relation_words
 from memory_node.recall.words import key, words
 
 NOT_A_QUESTION = 'it is no form of question that is known here'
@@ -89,7 +90,7 @@ class Reading:
     Attributes:
         kind: one of phrases.KINDS.
         thing: what it is about, without articles; empty: whatever there is.
-        relation: on, under, inside, near or `in or on`; anchor: of which thing; empty: none.
+        relation: a RelationKind or `in or on`; anchor: to which thing; empty: none.
         place: name of a region that it speaks of; empty: none.
         side: left, right, front, behind, near or a bearing, seen from whoever asks; empty: none.
         bearing_deg: of a clock direction, anticlockwise from ahead.
@@ -124,7 +125,7 @@ class Reading:
         if self.other:
             said.append(f'and «{self.other}»')
         if self.relation:
-            said.append(f'{self.relation} «{self.anchor}»')
+            said.append(f'{relation_words(self.relation)} «{self.anchor}»')
         if self.place:
             said.append(f'in the region «{self.place}»')
         if self.side == 'bearing':
@@ -270,9 +271,8 @@ def _fitting(found: Reading) -> Reading | None:
     anything = not found.thing
     placed = bool(found.relation or found.place or found.side)
     if found.unsure:
-        return replace(found, refusal=(
-            f'it asks for a relation that the memory does not hold («{found.unsure}»): it knows on, '
-            'under, inside and near'))  # fmt: skip
+        why = phrases.NO_RELATION.format(f' («{found.unsure}»)')
+        return replace(found, refusal=f'it asks for {why}')
     for name in (found.thing, found.anchor):
         if len(words(name)) > MAX_THING_WORDS or phrases.CLAUSE.search(name):
             return None
@@ -325,11 +325,13 @@ def _chinese(reading: Reading, said: str, more: str, places: Collection[str]) ->
         found = phrases.CHINESE_RELATION.search(part)
         if found:
             relation = next(
-                word for name, word in (('on', phrases.ON), ('in', phrases.INSIDE),
-                                        ('under', phrases.UNDER), ('near', phrases.NEAR))
-                if found[name]
+                word for name, word in (
+                    ('on', phrases.ON), ('in', phrases.INSIDE), ('under', phrases.UNDER),
+                    ('near', phrases.NEAR), ('beside', phrases.BESIDE),
+                    ('against', phrases.AGAINST), ('part', phrases.PART_OF),
+                ) if found[name]
             )  # fmt: skip
-            anchor = _chinese_thing(found['y'])
+            anchor = _chinese_thing(found['y'] or found['against'])
             left = part[: found.start()] + part[found.end() :]
             thing = left if part == said else said
             break

@@ -14,11 +14,17 @@ from collections.abc import Sequence
 
 from memory_node.model import RelationKind
 
-ON, UNDER, NEAR, INSIDE = (str(kind.value) for kind in (
+ON, UNDER, NEAR, INSIDE, BESIDE, AGAINST, PART_OF = (str(kind.value) for kind in (
     RelationKind.ON, RelationKind.UNDER, RelationKind.NEAR, RelationKind.INSIDE,
+    RelationKind.BESIDE, RelationKind.AGAINST, RelationKind.PART_OF,
 ))  # fmt: skip
 IN_OR_ON = 'in or on'
 """Spanish `en`: in a place, on a thing."""
+NO_RELATION = (
+    'a relation that the memory does not hold{}: it knows on, under, inside, near, beside, against '
+    'and part of'
+)
+"""Why a text with a relation of a picture has no answer; of which words, if they are known."""
 
 ARTICLES = re.compile(
     r'^(?:(?:the|a|an|any|some|my|your|our|his|her|their|its|this|that|these|those|all|every|each|'
@@ -66,12 +72,22 @@ RELATIONS: tuple[tuple[str, str], ...] = (
     (r'underneath|under|below|beneath', UNDER),
     (r'unterhalb von|unterhalb|unter dem|unter der|unter', UNDER),
     (r'debajo del?|bajo', UNDER),
-    (r'next to|close to|near to|nearest to|closest to|near by|nearby|near|beside|adjacent to|'
-     r'alongside|by|around', NEAR),
-    (r'neben dem|neben der|neben|nahe bei|bei dem|bei der|beim|in der nähe vo[nm]', NEAR),
-    (r'cerca del?|al lado del?|junto a(?:l)?', NEAR),
+    (r'next to|close to|near to|nearest to|closest to|near by|nearby|near|adjacent to|by|around',
+     NEAR),
+    (r'nahe bei|bei dem|bei der|beim|in der nähe vo[nm]', NEAR),
+    (r'cerca del?', NEAR),
+    (r'side by side with|beside|alongside', BESIDE),
+    (r'neben dem|neben der|neben', BESIDE),
+    (r'al lado del?|junto al?', BESIDE),
+    (r'up against|against', AGAINST),
+    (r'gegen|direkt an|(?:gelehnt |angelehnt )?an(?= de[rmn]\b| die\b| das\b)', AGAINST),
+    (r'(?:apoyad[oa]s? |pegad[oa]s? )?contra|pegad[oa]s? al?|arrimad[oa]s? al?', AGAINST),
+    (r'(?:a |the )?parts? of', PART_OF),
+    (r'(?:ein |die )?teile? vo[nm]', PART_OF),
+    (r'(?:una? |las? )?partes? del?', PART_OF),
 )  # fmt: skip
 """Phrase → relation (CH-35)."""
+
 
 RELATION = re.compile(
     r'(?:^|(?<=\s))(?:(?:right|directly|just|immediately)\s+)?(?:'
@@ -83,14 +99,16 @@ NOT_HELD = re.compile(
     r'(?:to |on |at )?(?:the |its )?(?:left|right|other|far|back|front|each|both|same|opposite)'
     r'(?: hand)? sides? of|(?:to|on|at) (?:the |its )?(?:left|right|back|front|bottom)(?: hand)?'
     r'(?: of)?|(?:left|right) of|at the (?:end|corner|edge|back|front|top|bottom|entrance) of|'
-    r'(?:in|at) the (?:center|centre|middle|corner)(?: of)?|against|through|along|outside(?: of)?|'
+    r'(?:in|at) the (?:center|centre|middle|corner)(?: of)?|through|along|outside(?: of)?|'
     r'past|from|hinter|vor dem|vor der|zwischen|über|links von|rechts von|detrás de|delante de|'
     r'entre|a la (?:izquierda|derecha))\b'
 )
 """Relations of a picture or of a viewpoint, which the memory does not hold."""
 CHINESE_RELATION = re.compile(
-    r'(?P<y>[^\s，。？?]+?)(?:的)?(?:(?P<on>上面|上边|上)|(?P<in>里面|里边|里|中)|'
-    r'(?P<under>下面|下边|底下|下)|(?P<near>旁边|附近|边上))(?:的|有|放着|是|$)?'
+    r'(?:(?:紧?靠(?:着|在)|紧靠|靠(?=墙))(?P<against>[^\s，。？?]+?)(?:上|的|$)|'
+    r'(?P<y>[^\s，。？?]+?)(?:的)?(?:(?P<part>一?部分|部件|零件)|(?P<on>上面|上边|上)|'
+    r'(?P<in>里面|里边|里|中)|(?P<under>下面|下边|底下|下)|(?P<beside>旁边|边上)|(?P<near>附近)))'
+    r'(?:的|有|放着|是|$)?'
 )
 
 THINGS = frozenset(
@@ -248,13 +266,15 @@ FORMS: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (LIST, r'^what (?:is|are|was|were|\'s|lies|items? (?:is|are)|objects? (?:is|are)|things? (?:is|are))(?: all| else| it| there)? '
                r'(?P<x>(?:[a-z]+ing )?(?:kept |located |placed |found |hanging |lying |sitting |stored |standing |hung |directly |just '
                r'|right |mounted )*(?:on|in|inside|under|underneath|below|beneath|near|next to|beside|by|close to|around|atop|within|'
-               r'above|behind|between|in front|to the|at|against|over|opposite|adjacent|across|outside|left|along)\b.*)$'),
+               r'above|behind|between|in front|to the|at|(?:up )?against|(?:a )?part of|the parts of|over|opposite|adjacent|across|outside|left|along)\b.*)$'),
         (LIST, r'^(?:what|which) (?P<x>(?!is\b|are\b|can\b|do\b|should\b|would\b|could\b|if\b|was\b|time\b)[a-z-]+(?: [a-z-]+)?) '
                r'(?:is|are|was|were|hangs?|lies?|sits?|stands?) (?P<y>.+)$'),
         (LIST, r'^(?:what|which) (?P<x>(?:on|in|inside|under|is left|is right)\b.*)$'),
-        (LIST, r'^was (?:ist|liegt|steht|sind|liegen|stehen|hängt|befindet sich|gibt es|siehst du)\b(?P<x>.*)$'),
+        (LIST, r'^was (?:ist|liegt|steht|sind|liegen|stehen|hängt|lehnt|lehnen|befindet sich|gibt es|siehst du)\b(?P<x>.*)$'),
         (LIST, r'^(?:qué|que) (?:hay|está|ves|tienes|se encuentra|sabes)\b(?P<x>.*)$'),
+        (LIST, r'^(?:qué|que) (?:es|son|forman?) (?P<x>(?:una? |las? )?partes? .+)$'),
         (LIST, r'^(?P<x>.+?)(?:有|是|放着)(?:些)?什么(?:东西)?$'),
+        (LIST, r'^有?(?:什么|哪些)(?:东西)?(?:是)?(?P<x>紧?靠.+|.+(?:部分|部件|零件))$'),
         (LIST, r'^what (?:is|are)(?: the)? (?P<x>.*\b(?:thing|object|item|device|furniture|appliance|instrument|machine|stuff)s?\b.*)$'),
         (LIST, r"^(?:what|what's) (?:is |are )?(?P<x>(?:closest|nearest|next) to .+)$"),
         (LIST, r'^what (?:is|are) (?:the )?(?P<x>(?:closest|nearest) .+)$'),
@@ -271,9 +291,11 @@ FORMS: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (EXISTS, r'^(?:hay|tenemos|ves|tienes) (?P<x>.+)$'),
         (EXISTS, r'^(?P<y>.*?)有(?:没有)?(?P<x>.+?)(?:吗|没有)?$'),
         (EXISTS, r'^(?:is|are|was|were) (?P<x>(?:the|my|a|an|any|your|our|this|that|there) .+? (?:on|in|inside|under|underneath|below|'
-                 r'near|next to|beside|by|close to|within|beneath|on top of|above|behind|between|in front of|to my|on my|at my)\b.+)$'),
-        (EXISTS, r'^(?:ist|sind|liegt|steht|liegen|stehen) (?P<x>.+? (?:auf|in|im|unter|neben) .+)$'),
-        (EXISTS, r'^(?:está|están) (?P<x>.+? (?:en|sobre|debajo|dentro|encima|cerca) .+)$'),
+                 r'near|next to|beside|by|close to|within|beneath|on top of|against|part of|above|behind|between|in front of|to my|on my|at my)\b.+)$'),
+        (EXISTS, r'^(?:ist|sind|liegt|steht|liegen|stehen) (?P<x>.+? (?:auf|in|im|unter|neben|an|gegen|teil) .+)$'),
+        (EXISTS, r'^(?:está|están) (?P<x>.+? (?:en|sobre|debajo|dentro|encima|cerca|al lado|junto|contra) .+)$'),
+        (EXISTS, r'^(?:es|son) (?P<x>.+? partes? .+)$'),
+        (EXISTS, r'^(?P<x>.+?)(?P<y>紧?靠(?:着|在).+?)吗$'),
         (EXISTS, r'^(?P<x>.+?)在(?P<y>.+?(?:上面|里面|下面|旁边|附近|上|里|下))吗$'),
     )
 )  # fmt: skip
@@ -334,7 +356,7 @@ REFUSALS: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r'\b(?:why|weather|temperature|smell|sound|hear|taste|cost|price|expensive|time is it|season|day or night|outside)\b',
          'it asks for more than where things are'),
         (r'\b(?:left|right|behind|front|above|between|opposite|center|centre|middle|corner|side|end|facing|clock)\b',
-         'it asks for a relation that the memory does not hold: it knows on, under, inside and near'),
+         f'it asks for {NO_RELATION.format("")}'),
         (r'^(?:is|are|was|were|does|do|did|has|have|am|which|what|it|the|how)\b',
          'it asks how a thing is: the memory holds what is where, and only such facts as somebody stated'),
     )

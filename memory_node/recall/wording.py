@@ -65,6 +65,11 @@ def region_of(obj: MemoryObject) -> str:
     return str(getattr(obj, 'region', '') or '')
 
 
+def relation_words(kind: str) -> str:
+    """A relation as it is said."""
+    return kind.replace('_', ' ')
+
+
 def whereabouts(
     obj: MemoryObject, relations: Sequence[Relation], labels: Mapping[int, str], pose: Pose | None
 ) -> str:
@@ -76,8 +81,8 @@ def whereabouts(
     for kind in _TOLD_FIRST:
         other = next((r for r in mine if r.kind == kind), None)
         if other is not None:
-            words = kind.replace('_', ' ')
-            parts.append(f'{words} the {harmless(labels[other.object_id])} [#{other.object_id}]')
+            name = harmless(labels[other.object_id])
+            parts.append(f'{relation_words(kind)} the {name} [#{other.object_id}]')
             break
     if region := region_of(obj):
         parts.append(f'in {harmless(region)}')

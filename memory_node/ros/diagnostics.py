@@ -264,6 +264,18 @@ def services_status(services: Mapping[str, ServiceState]) -> Status:
     return Status(OK, f'{total} requests, slowest lately {slowest * 1e3:.1f} ms', values)
 
 
+def encoder_status(model: str, off: str | None) -> Status:
+    """Say whether texts are searched by what things look like.
+
+    Args:
+        model: name of the encoder. off: why not; empty: they are; None: the memory is not open.
+    """
+    if off is None:
+        return Status(OK, 'the memory is not open', {'encoder_model': model})
+    message = off or 'texts are searched by what things look like too'
+    return Status(WARN if off else OK, message, {'encoder_model': model})
+
+
 def percentile(ordered: Sequence[float], share: float) -> float | None:
     """The smallest value that this share of the ascending values does not exceed; None: none."""
     if not ordered:

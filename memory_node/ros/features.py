@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memory_node.errors import SpatialMemoryError
 from memory_node.perception.encoder import Encoder, OpenClipEncoder
 from memory_node.perception.lifting import Lifted
 from memory_node.perception.regions import Region, Size
 from memory_node.perception.settings import EncoderConfig
 from memory_node.ros import conversions
 from memory_node.ros.depth import DATA, ENCODING, SIZE, CameraError
+from memory_node.ros.encoding import Loader, load_beside
 
 CHANNELS = {'rgb8': (0, 1, 2), 'bgr8': (2, 1, 0), 'rgba8': (0, 1, 2), 'bgra8': (2, 1, 0),
             'mono8': (0, 0, 0)}  # fmt: skip
@@ -27,8 +27,6 @@ CHANNELS = {'rgb8': (0, 1, 2), 'bgr8': (2, 1, 0), 'rgba8': (0, 1, 2), 'bgra8': (
 MARGIN = 0.1
 """Of the sides of a region, around it in the crop: models know things in their place."""
 NO_COLOR = 'color_missing'
-
-Loader = Callable[[EncoderConfig], Encoder]
 
 
 def rgb_of(image: Any) -> npt.NDArray[np.uint8]:
@@ -86,13 +84,13 @@ class Features:
             config: which model. tolerance_ns: by how much stamps of one instant may differ.
             kept: images to keep. on_problem: told reason and details. load: makes the encoder.
         """
-        self._config, self._tolerance_ns, self._load = config, tolerance_ns, load
+        self._tolerance_ns = tolerance_ns
         self._on_problem = on_problem
         self._images: deque[tuple[int, Any]] = deque(maxlen=kept)
         self._lock = threading.Lock()
         self._encoder: Encoder | None = None
         self.state = f'encoder {config.encoder_model!r} is being loaded'
-        threading.Thread(target=self._run, name='encoder', daemon=True).start()
+        load_beside(config, self._loaded, load)
 
     @property
     def space(self) -> str:
@@ -125,10 +123,10 @@ class Features:
             ))  # fmt: skip
         return encoder.images([crop_of(color, one.region, depth) for one in lifted])
 
-    def _run(self) -> None:
-        try:
-            self._encoder = self._load(self._config)
-            self.state = f'features of {self._encoder.name}'
-        except SpatialMemoryError as error:
-            self.state = f'no features: {error}'
-            self._on_problem('encoder', str(error))
+    def _loaded(self, encoder: Encoder | None, why_not: str) -> None:
+        self._encoder = encoder
+        if encoder is not None:
+            self.state = f'features of {encoder.name}'
+        else:
+            self.state = f'no features: {why_not}'
+            self._on_problem('encoder', why_not)

@@ -18,6 +18,7 @@ from memory_node.ros.diagnostics import (
     ServiceMeter,
     Status,
     StoreState,
+    encoder_status,
     file_sizes,
     intake_status,
     services_status,
@@ -49,6 +50,7 @@ class Health:
         memory: Callable[[], SpatialMemory | None],
         intake: Callable[[], Intake | None],
         cameras: Callable[[], Mapping[str, int]] = dict,
+        encoder: str = '',
     ) -> None:
         """Create it.
 
@@ -59,6 +61,7 @@ class Health:
             memory: returns it while it is open.
             intake: returns it while the node is active.
             cameras: returns reason → views judged without what a camera should have told.
+            encoder: name of the model that texts are to be searched with; empty: none.
         """
         self.commits = Durations()
         self.services = ServiceMeter()
@@ -68,17 +71,23 @@ class Health:
         self._memory, self._intake = memory, intake
         self._views, self._dropped, self._frames, self._refused = (Lately() for _ in range(4))
         self._unwritten, self._blind = Lately(), Lately()
-        self._cameras = cameras
+        self._cameras, self._encoder = cameras, encoder
         self._counts = IntakeCounts()
 
     def statuses(self, now: float) -> Mapping[str, Status]:
         """Return status by task; call it once a second with the monotonic time."""
         states = self.services.states(now)
-        return {
+        statuses = {
             'intake': intake_status(self._intake_state(now)),
             'store': store_status(self._store_state(now)),
             'services': services_status(states),
         }
+        if self._encoder:
+            memory = self._memory()
+            statuses['encoder'] = encoder_status(
+                self._encoder, None if memory is None else memory.text_search
+            )
+        return statuses
 
     def _intake_state(self, now: float) -> IntakeState:
         worker, memory = self._intake(), self._memory()

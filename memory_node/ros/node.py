@@ -28,12 +28,14 @@ from memory_node.errors import (
 )
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, Pose, Triple, View
+from memory_node.perception.settings import EncoderConfig
 from memory_node.ros import conversions, parameters
 from memory_node.ros.asking import model_of
 from memory_node.ros.boards import make_boards
 from memory_node.ros.cameras import Cameras
 from memory_node.ros.complaints import Complaints
 from memory_node.ros.diagnostics import Diagnostics
+from memory_node.ros.encoding import TextEncoding
 from memory_node.ros.feed import Feed
 from memory_node.ros.handlers import Desk
 from memory_node.ros.health import Health
@@ -52,7 +54,7 @@ SUCCESS = TransitionCallbackReturn.SUCCESS
 class SpatialMemoryNode(LifecycleNode):
     """Remembers the things that detectors report. It decides nothing itself: the core does.
 
-    ROS parameters: those of `memory_node.config` (README lists them).
+    ROS parameters: those of `memory_node.config`, and which encoder (README lists them).
 
     Subscriptions, while it is active: `detections` (DetectionArray) and `detections_vision`
     (vision_msgs/Detection3DArray), both also below the name of each sensor in `sensors`, and there
@@ -67,7 +69,8 @@ class SpatialMemoryNode(LifecycleNode):
     stamp of the message.
 
     Threads: one judges and writes (`Intake`); services are answered by the executor's threads and
-    take turns with it. The executor must have several: `MultiThreadedExecutor`.
+    take turns with it; one loads the encoder, once the node is active. The executor must have
+    several: `MultiThreadedExecutor`.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -93,9 +96,11 @@ class SpatialMemoryNode(LifecycleNode):
         self._transforms_group = MutuallyExclusiveCallbackGroup()
         self._inputs = make_inputs(self, self._settings.node)
         self._cameras = Cameras(self, lambda: self._settings.node, self._problem)
+        encoder = parameters.read_as(self, EncoderConfig)
+        self._encoding = TextEncoding(encoder, self._problem)
         self._health = Health(
             self._path, self._inputs, self._now_ns, lambda: self._memory, lambda: self._intake,
-            self._cameras.counts,
+            self._cameras.counts, encoder.encoder_model,
         )  # fmt: skip
         self._feed = Feed(self, map_frame, self._problem)
         self._boards = make_boards(self, lambda: self._settings.node, self._problem)
@@ -175,6 +180,7 @@ class SpatialMemoryNode(LifecycleNode):
                 source.start(intake.offer)
                 parts.callback(source.stop)
             self._parts = parts.pop_all()
+            self._encoding.serve(self._memory)  # last: loading takes much of the processor
             return result
 
     @reported

@@ -1,7 +1,7 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""ROS parameters made from the one table in `memory_node.config`.
+"""ROS parameters made from the tables in `memory_node.config` and `perception.settings`.
 
 Single values are declared with dynamic typing and checked by the table, at start and at run time
 alike: rclpy itself refuses `1` for a decimal, and skips ranges under dynamic typing.
@@ -19,11 +19,12 @@ from rclpy.parameter import Parameter
 
 from memory_node.config import Config, NodeConfig, Tunable, tunables
 from memory_node.errors import InvalidValueError
+from memory_node.perception.settings import EncoderConfig
 
 ROWS: Mapping[str, Tunable] = {
-    row.name: row for cls in (Config, NodeConfig) for row in tunables(cls)
+    row.name: row for cls in (Config, NodeConfig, EncoderConfig) for row in tunables(cls)
 }
-"""Every parameter of the node by its name."""
+"""Every parameter of the memory node by its name."""
 
 OnChange = Callable[[Config, NodeConfig], None]
 
@@ -45,7 +46,7 @@ def declare(node: Node, *tables: type) -> None:
 
 
 def read(node: Node) -> tuple[Config, NodeConfig]:
-    """Return what the parameters say at present.
+    """Return what the parameters of the first two tables say at present.
 
     Raises:
         InvalidValueError: a value of the wrong type or out of range; names the parameter.
@@ -54,7 +55,7 @@ def read(node: Node) -> tuple[Config, NodeConfig]:
 
 
 def read_as(node: Node, table: type) -> Any:
-    """Return a configuration as the parameters say, of a class given to `declare`.
+    """Return a configuration as the parameters say, of a class that was declared.
 
     Raises:
         InvalidValueError: a value of the wrong type or out of range; names the parameter.

@@ -104,6 +104,19 @@ def test_c33_the_memory_refuses_features_of_another_model(
         assert commit.verdicts[0].reason == 'feature_space'
 
 
+def test_texts_find_what_looks_so(encoder: OpenClipEncoder, tmp_path: Path) -> None:
+    looks = encoder.texts(['corkscrew', 'xylophone'])
+    assert abs(looks[0] - looks[1]).max() > 1e-3
+    with SpatialMemory.open(str(tmp_path / 'memory.db')) as memory:
+        memory.use_encoder(encoder)
+        assert 'no features' in memory.text_search
+        seen = Detection('thing', 0.9, (1, 0, 1), (0.1, 0.1, 0.1), feature=looks[0])
+        memory.observe(View(10**9, detections=[seen], feature_space=encoder.name))
+        assert memory.text_search == '' and memory.feature_space == encoder.name
+        (hit,) = memory.query(Query(text='corkscrew'))
+        assert hit.object.label == 'thing' and hit.terms['certain'] == 0.0
+
+
 def test_c36_a_folder_is_loaded_without_the_network(folder: Path, no_network: list[Any]) -> None:
     OpenClipEncoder(EncoderConfig(encoder_model=str(folder)))
     assert no_network == []

@@ -71,7 +71,27 @@ def reading(text: str) -> Reading:
         ('What color is the mug on the table?',
          {'kind': 'attribute', 'attribute': 'color', 'thing': 'mug', 'relation': 'on'}),
         ('Is the door open or closed?', {'kind': 'state', 'attribute': 'open', 'thing': 'door'}),
+        ('What is beside the lamp?', {'kind': 'list', 'relation': 'beside', 'anchor': 'lamp'}),
+        ('What is leaning against the wall?',
+         {'kind': 'list', 'relation': 'against', 'anchor': 'wall'}),
+        ('Is the chair against the wall?',
+         {'kind': 'exists', 'thing': 'chair', 'relation': 'against', 'anchor': 'wall'}),
+        ('Where is the chair beside the desk?',
+         {'kind': 'where', 'thing': 'chair', 'relation': 'beside', 'anchor': 'desk'}),
+        ('what is part of the cabinet?',
+         {'kind': 'list', 'relation': 'part_of', 'anchor': 'cabinet'}),
+        ('what are the parts of the bike',
+         {'kind': 'list', 'relation': 'part_of', 'anchor': 'bike'}),
+        ('Is the drawer a part of the cabinet?',
+         {'kind': 'exists', 'thing': 'drawer', 'relation': 'part_of', 'anchor': 'cabinet'}),
         # German
+        ('Was ist neben der Lampe?', {'kind': 'list', 'relation': 'beside', 'anchor': 'lampe'}),
+        ('Was lehnt an der Wand?', {'kind': 'list', 'relation': 'against', 'anchor': 'wand'}),
+        ('Steht der Stuhl an der Wand?',
+         {'kind': 'exists', 'thing': 'stuhl', 'relation': 'against', 'anchor': 'wand'}),
+        ('Was ist Teil vom Schrank?',
+         {'kind': 'list', 'relation': 'part_of', 'anchor': 'schrank'}),
+        ('Ist die Lampe an?', {'kind': 'state', 'attribute': 'an', 'thing': 'lampe'}),
         ('Wo ist meine Tasse?', {'kind': 'where', 'thing': 'tasse'}),
         ('Was liegt auf dem Tisch?', {'kind': 'list', 'relation': 'on', 'anchor': 'tisch'}),
         ('Gibt es einen Apfel im Kühlschrank?',
@@ -91,7 +111,22 @@ def reading(text: str) -> Reading:
         ('¿Qué ha cambiado desde ayer?', {'kind': 'changed'}),
         ('¿Hay una manzana debajo de la mesa?',
          {'kind': 'exists', 'thing': 'manzana', 'relation': 'under', 'anchor': 'mesa'}),
+        ('¿Qué hay al lado de la lámpara?',
+         {'kind': 'list', 'relation': 'beside', 'anchor': 'lámpara'}),
+        ('¿Qué hay contra la pared?', {'kind': 'list', 'relation': 'against', 'anchor': 'pared'}),
+        ('¿Qué es parte del armario?',
+         {'kind': 'list', 'relation': 'part_of', 'anchor': 'armario'}),
+        ('¿Está la silla junto a la mesa?',
+         {'kind': 'exists', 'thing': 'silla', 'relation': 'beside', 'anchor': 'mesa'}),
         # Chinese
+        ('台灯旁边有什么?', {'kind': 'list', 'relation': 'beside', 'anchor': '台灯'}),
+        ('台灯附近有什么?', {'kind': 'list', 'relation': 'near', 'anchor': '台灯'}),
+        ('什么靠着墙?', {'kind': 'list', 'relation': 'against', 'anchor': '墙'}),
+        ('靠墙的东西是什么?', {'kind': 'list', 'thing': '', 'relation': 'against', 'anchor': '墙'}),
+        ('椅子靠着墙吗?',
+         {'kind': 'exists', 'thing': '椅子', 'relation': 'against', 'anchor': '墙'}),
+        ('靠垫在哪里?', {'kind': 'where', 'thing': '靠垫'}),
+        ('哪些是柜子的一部分?', {'kind': 'list', 'relation': 'part_of', 'anchor': '柜子'}),
         ('杯子在哪里?', {'kind': 'where', 'thing': '杯子'}),
         ('桌子上有什么?', {'kind': 'list', 'relation': 'on', 'anchor': '桌子'}),
         ('厨房里有几把椅子?', {'kind': 'count', 'thing': '椅子', 'place': '厨房'}),
@@ -133,6 +168,9 @@ def test_what_is_not_understood_is_refused(text: str, reason: str) -> None:
 def test_the_reading_says_how_the_text_was_understood() -> None:
     assert str(reading('how many mugs are on the table in the kitchen since yesterday?')) == (
         'count of «mugs» on «table» in the region «Kitchen» at the time «since yesterday»'
+    )
+    assert str(reading('is the drawer part of the cabinet?')) == (
+        'exists of «drawer» part of «cabinet»'
     )
     assert str(reading('what is behind me?')) == 'list of anything behind you'
     assert str(reading('xyzzy plugh why not')) == 'not read as a question'

@@ -123,6 +123,17 @@ def test_an_encoder_of_another_space_is_not_used(memory: SpatialMemory) -> None:
     assert found(memory, 'corkscrew') == []
 
 
+def test_it_is_said_why_there_is_no_encoder(memory: SpatialMemory) -> None:
+    encoder = Encoder({})
+    encoder.name = 'some@model@4'
+    memory.use_encoder(encoder)
+    assert memory.text_search.endswith("of 'some@model@4', no features name their space")
+    memory.use_encoder(None, 'it is being loaded')
+    assert memory.text_search == 'semantic search is off: it is being loaded'
+    memory.use_encoder(None)
+    assert memory.text_search == 'semantic search is off: there is no encoder of texts'
+
+
 def test_a_long_text_is_refused_before_anything_is_encoded(memory: SpatialMemory) -> None:
     memory.use_encoder(Encoder({}))
     with pytest.raises(InvalidValueError, match='text'):
