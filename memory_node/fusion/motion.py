@@ -42,6 +42,8 @@ SPEED_MPS, REST_S = 0.2, 1.0
 SHIFT_SIGMAS, SURE_SIGMAS, SURE_COUNT = 4.9, 4.4, 3
 """Noise alone shifts a mean by more in one case of 30,000 (three axes, chi-square 24). It is asked
 at every look, so it must hold from the first one; from the third one on, one in 4,000 will do."""
+YOUNG_SIGMAS = 6.0
+"""What was first seen a moment ago has hardly been moved since: its first sighting was off."""
 SELDOM_S, SELDOM_SIGMAS = 60 * 86400.0, 7.0
 """What seldom moves, by its half-life, must be farther off."""
 PARTIAL = 0.1
@@ -106,19 +108,21 @@ def noted_shifts(
     )  # fmt: skip
     if not found:
         return update
-    places = np.flatnonzero(away >= _least_shift(old, before, sigma[place], world))
+    places = np.flatnonzero(away >= _least_shift(old, before, sigma[place], look.stamp_ns, world))
     rest, fresh = old['rest'].copy(), old['fresh'].copy()
     old['rest'][places], old['rest_count'][places] = fresh[places], old['fresh_count'][places]
     old['fresh'][places], old['fresh_count'][places] = 0.0, 0
     return _with_moves(update, places, rest, fresh)
 
 
-def _least_shift(old: Records, before: Records, noise: Floats, world: World) -> Floats:
+def _least_shift(old: Records, before: Records, noise: Floats, now_ns: int, world: World) -> Floats:
     """(R,) what noise, and a thing seen in part, may shift; infinite for what never moves."""
     names = world.labels.names
     seldom = world.columns.half_life_s(old['label'], names) > SELDOM_S
     rest_count, fresh_count = np.maximum(old['rest_count'], 1), np.maximum(old['fresh_count'], 1)
     sigmas = np.where(fresh_count >= SURE_COUNT, SURE_SIGMAS, SHIFT_SIGMAS)
+    young = now_ns - before['first_seen_ns'] <= VISIT_GAP_S * 1e9
+    sigmas = np.where(young, YOUNG_SIGMAS, sigmas)
     sigmas = np.where(seldom, SELDOM_SIGMAS, sigmas)
     least = sigmas * noise * np.sqrt(1.0 / rest_count + 1.0 / fresh_count)
     diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))

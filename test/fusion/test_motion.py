@@ -133,3 +133,14 @@ def test_a_short_shift_is_a_move_where_noise_does_not_explain_it(
                 memory.observe(look(1000 + visit * DAY_S + 2 * k, [thing((x, y, z))], None))
         assert bool(moves(memory)) is moved
         assert len(memory.objects()) == 1
+
+
+def test_a_first_sighting_that_was_off_is_no_place_that_it_left() -> None:
+    """Four standard deviations off along an axis, then where it is: it was there all along."""
+    off = (A[0] + 0.07, A[1] + 0.05, A[2] - 0.05)
+    with SpatialMemory.open(':memory:') as memory:
+        memory.observe(look(1000, [thing(off)], None))
+        for k in range(5):
+            memory.observe(look(1002 + 2 * k, [thing(A)], None))
+        assert moves(memory) == []
+        assert len(memory.objects()) == 1
