@@ -19,6 +19,7 @@ from memory_node.recall.answer import Answer, Answerer
 from memory_node.recall.context import MAX_TOKENS, SceneText, checked_tokens, scene_text
 from memory_node.recall.finding import named_by, relations_of
 from memory_node.recall.intent import read
+from memory_node.recall.moment import last_stamp
 from memory_node.recall.query import THERE
 from memory_node.recall.wording import region_of
 from memory_node.recall.words import key
@@ -68,13 +69,18 @@ class Answering(Asking):
             )
         if isinstance(since_seq, bool) or not isinstance(since_seq, int) or since_seq < 0:
             raise InvalidValueError(f'since_seq: got {since_seq!r}, expected 0 or more')
-        now_ns = self.newest_stamp_ns if at_ns is None else int(checks.finite('at_ns', at_ns))
+        now_ns = self._now_ns() if at_ns is None else int(checks.finite('at_ns', at_ns))
         reading = read(text, now_ns, self._places(), 3600.0 * self.config.utc_offset_h)
         answer = Answerer(self, reading, pose, now_ns, limit, since_seq).answer()
         if model is None or not reading.refusal:
             return answer
         told = model.answer(text, self.context(at_ns=now_ns))
         return told if not told.refusal else answer
+
+    def _now_ns(self) -> int:
+        """The newest stamp of a view, or of what was said after it."""
+        with self._opened() as session:
+            return max(session.newest_ns, last_stamp(session))
 
     def context(
         self,
@@ -95,7 +101,7 @@ class Answering(Asking):
             InvalidValueError: the budget is out of its range, or root names nothing.
         """
         most = checked_tokens(max_tokens) * 4 // LEAST_LINE + 1
-        now_ns = self.newest_stamp_ns if at_ns is None else at_ns
+        now_ns = self._now_ns() if at_ns is None else at_ns
         if root:
             ids = self._under(checks.text('root', root), now_ns)
         if ids is None:

@@ -331,10 +331,9 @@ class Telling(OpenStore):
         def commit() -> Commit:
             session = self._session
             now = session.newest_ns
-            asked = Asked(
-                session.seq + 1, now if stamp_ns is None else stamp_ns,
-                now if recorded_ns is None else recorded_ns, actor, reason,
-            )  # fmt: skip
+            recorded = now if recorded_ns is None else recorded_ns
+            stamp = (now or recorded) if stamp_ns is None else stamp_ns  # before any view
+            asked = Asked(session.seq + 1, stamp, recorded, actor, reason)
             try:
                 prepared = prepare(asked)
                 last = session.seq + len(prepared)

@@ -87,10 +87,9 @@ def test_certain_answers_cite_what_they_rest_on(
 
 def test_counts_and_lists_leave_out_what_must_stay_out(memory: SpatialMemory) -> None:
     cup = id_of(memory, 'cup')
-    assert (
-        ask(memory, 'how many cups are there?').text
-        == f"I count 1 of 'cups', an odd number: [#{cup}]."
-    )
+    assert ask(memory, 'how many cups are there?').text == f"I count 1 of 'cups': [#{cup}]."
+    odd = ask(memory, 'is the number of cups odd?').text
+    assert odd == f"I count 1 of 'cups', an odd number: [#{cup}]."
     assert ask(memory, 'what is on the table?').text == f'On the table: 1 cup [#{cup}].'
     assert ask(memory, 'what is on my right?').citations == (id_of(memory, 'DogBed'),)
     assert set(ask(memory, 'what do you know?').citations) == {1, 2, 3, 4}
@@ -336,3 +335,13 @@ def test_the_line_of_a_time(memory: SpatialMemory) -> None:
     memory.observe(view(BEGIN + 5000, seen('late', (9, 9, 1))))
     first = memory.line_at((BEGIN + 5000) * SECOND)
     assert all(c.stamp_ns < (BEGIN + 5000) * SECOND for c in memory.changes() if c.seq < first)
+
+
+def test_what_was_said_before_any_view_is_of_when_it_was_said() -> None:
+    now_ns = 1_790_000_000 * 10**9
+    with SpatialMemory.open(':memory:') as memory:
+        [made] = memory.state_object('mug', (0, 0, 0), (0.1, 0.1, 0.1), recorded_ns=now_ns).changes
+        assert made.stamp_ns == now_ns
+        assert 'mug' in memory.ask('what changed since yesterday?', at_ns=now_ns + 10**9).text
+        assert 'just now' in memory.ask('where is the mug?').text
+        assert memory.check() == []

@@ -19,7 +19,7 @@ from memory_node.config import MAX_LIMIT
 from memory_node.model import Check, Hit, MemoryObject, Pose, State
 from memory_node.recall import attributes, phrases
 from memory_node.recall.finding import Found, find, is_certain, relations_of
-from memory_node.recall.intent import Reading
+from memory_node.recall.intent import PARITY, Reading
 from memory_node.recall.news import news
 from memory_node.recall.wording import (
     ago,
@@ -173,7 +173,9 @@ class Answerer:
         less = f' ({once} of them seen in one look only)' if once else ''
         whole = len(found.hits) < MAX_LIMIT
         number = f'{"" if whole else "at least "}{len(there)}'
-        odd = f', an {"odd" if len(there) % 2 else "even"} number' if whole else ''
+        odd = ''
+        if whole and self._reading.attribute == PARITY:
+            odd = f', an {"odd" if len(there) % 2 else "even"} number'
         what = harmless(self._reading.thing) or 'things'
         text = f"I count {number} of '{what}'{less}{odd}: {ids}."
         sure = min(self._sure(hit) for hit in there)

@@ -23,6 +23,7 @@ from memory_node.recall.words import key, words
 
 NOT_A_QUESTION = 'it is no form of question that is known here'
 MAX_THING_WORDS = 8
+PARITY = 'odd'
 
 _ME = r'(?:me|myself|us|mir|mí|mi|my position|my location|where i am|the robot)'
 _SIDES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -95,7 +96,8 @@ class Reading:
         side: left, right, front, behind, near or a bearing, seen from whoever asks; empty: none.
         bearing_deg: of a clock direction, anticlockwise from ahead.
         span: the time it speaks of.
-        attribute: of `attribute` and `state`: what is asked; of `distance`: closer or farther.
+        attribute: of `attribute` and `state`: what is asked; of `distance`: closer or farther; of
+            `count`: whether it is asked if the number is odd.
         other: of `distance`: the second thing.
         refusal: why it cannot be answered; empty: it can.
         unsure: what of it was understood only in part.
@@ -157,6 +159,8 @@ def read(
     best = Reading(phrases.UNREAD, refusal=NOT_A_QUESTION)
     for sentence in _sentences(said):
         found = _read_one(sentence, now_ns, places, utc_offset_s)
+        if found.kind == phrases.COUNT and re.search(r'\b(?:odd|even)\b', sentence):
+            found = replace(found, attribute=PARITY)
         if not found.refusal:
             return found
         if best.refusal == NOT_A_QUESTION:

@@ -116,7 +116,7 @@ def bound_of(query: Query, session: Session) -> Bound:
     elif query.known_at_ns is not None:
         seq = line_at(session.database, query.known_at_ns)
     stamp_ns = LAST if query.as_of_ns is None else int(query.as_of_ns)
-    if stamp_ns >= session.newest_ns and stamp_ns >= _last_stamp(session):
+    if stamp_ns >= session.newest_ns and stamp_ns >= last_stamp(session):
         stamp_ns = LAST
     if seq >= session.seq:
         if stamp_ns == LAST:
@@ -150,7 +150,7 @@ def at(session: Session, bound: Bound, reading: past.Reading, index: CandidateIn
     return Moment(session, reading.world, index, newest_ns, bound)
 
 
-def _last_stamp(session: Session) -> int:
+def last_stamp(session: Session) -> int:
     """Stamp of the last log line, which may be what somebody said after the last view."""
     rows = session.database.rows('SELECT stamp_ns FROM log WHERE seq = ?', (session.seq,))
     return int(rows[0][0]) if rows else 0

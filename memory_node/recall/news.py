@@ -15,6 +15,7 @@ from memory_node.recall.intent import Reading
 from memory_node.recall.moments import DAY, LAST_VISIT
 from memory_node.recall.wording import cited, harmless, point, region_of
 from memory_node.recall.words import key
+from memory_node.store.log import PERCEPTION
 
 if TYPE_CHECKING:
     from memory_node.answering import Answering
@@ -50,7 +51,7 @@ def news(
     told = {kind for kind, _ in _VERBS}
     for change in lines:
         number = change.object_id
-        if number is not None and change.kind in told and (wanted is None or number in wanted):
+        if number is not None and _kind(change) in told and (wanted is None or number in wanted):
             newest[number] = change
     objects = {
         o.id: o for o in memory.page(ids=_newest(newest, MAX_LIMIT), limit=MAX_LIMIT)
@@ -58,7 +59,7 @@ def news(
     }  # fmt: skip
     parts = []
     for kind, verb in _VERBS:
-        some = [n for n in newest if newest[n].kind is kind and n in objects]
+        some = [n for n in newest if _kind(newest[n]) is kind and n in objects]
         if some:
             shown = ', '.join(_told(newest[n], cited(objects[n])) for n in some[:limit])
             more = f' and {len(some) - limit} more' if len(some) > limit else ''
@@ -69,6 +70,13 @@ def news(
         return f'I know of no change{where}{scope}.', 0.0, False, (), ''
     hits_of = tuple(Hit(o, 1.0, {}, o.presence(now_ns)) for o in objects.values())
     return f'Changes{where}{scope}: {"; ".join(parts)}.', 1.0, True, hits_of, ''
+
+
+def _kind(change: Change) -> ChangeKind:
+    """What a line tells: what is stated is new at once, what is seen once it is confirmed."""
+    if change.kind is ChangeKind.CREATED and change.actor != PERCEPTION:
+        return ChangeKind.CONFIRMED
+    return change.kind
 
 
 def _newest(changes: Mapping[int, Change], most: int) -> list[int]:
