@@ -21,7 +21,6 @@ from memory_node.recall.finding import named_by, relations_of
 from memory_node.recall.intent import read
 from memory_node.recall.moment import last_stamp
 from memory_node.recall.query import THERE
-from memory_node.recall.wording import region_of
 from memory_node.recall.words import key
 
 LEAST_LINE = 40
@@ -152,7 +151,7 @@ class Answering(Asking):
         place = next((p for p in self._places() if key(p) == key(root)), '')
         if place:
             every, _ = self._newest(MAX_TOKENS)
-            return [o.id for o in every if key(region_of(o)) == key(place)]
+            return [o.id for o in every if key(o.region) == key(place)]
         anchors = [h.object.id for h in named_by(self, root, now_ns) if h.terms.get('certain')]
         if not anchors:
             raise InvalidValueError(

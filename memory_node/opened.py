@@ -58,7 +58,7 @@ class OpenStore:
         self._closed = False
         self._session = Session(database, config)
         self._tracks = Tracks()
-        self._ignored = self._left_out()
+        self._use_labels()
         self._past: Moment | None = None  # the last one that was asked about
         self._consolidated: tuple[int, int, Config | None] = (0, 0, None)
         self._finish_purge()
@@ -196,11 +196,11 @@ class OpenStore:
                 self._retry.wait(RETRY_S)
         raise AssertionError('unreachable')
 
-    def _left_out(self) -> frozenset[str]:
-        """Labels, case-folded, that are refused. Those of them that may be followed are noted."""
+    def _use_labels(self) -> None:
+        """Note which labels are refused, case-folded, and which of them may be followed."""
         classes, ignored = self._session.classes, folded(self.config.ignored_labels)
+        self._ignored = ignored | classes.left_out()
         self._mobile = classes.labels_of(MOBILE) - ignored
-        return ignored | classes.left_out()
 
     def _object(self, object_id: int) -> MemoryObject:
         """The object that an id stands for now; of one that was merged, what it became."""

@@ -361,7 +361,7 @@ class Telling(OpenStore):
             fixed = [row.name for row in tunables(Config) if row.read_only]
             kept = {name: getattr(self.config, name) for name in fixed}
             self._session.use(dataclasses.replace(config, **kept))
-            self._ignored = self._left_out()
+            self._use_labels()
 
         self._patiently(use, wait)
 

@@ -45,7 +45,7 @@ def thing(obj: MemoryObject, at_ns: int) -> dict[str, Any]:
         'last_seen_ago_s': round(max(0, at_ns - obj.last_seen_ns) / 1e9, 1),
         'last_check': str(obj.last_check),
         'observations': obj.observations,
-        **({'region': clean(region)} if (region := getattr(obj, 'region', '')) else {}),
+        **({'region': clean(region)} if (region := obj.region) else {}),
     }
 
 

@@ -22,7 +22,7 @@ from memory_node.agent.arguments import MAX_K, MAX_TOKENS, Argument, ToolError, 
 from memory_node.errors import InvalidValueError, ObjectEndedError, UnknownObjectError
 from memory_node.model import (
     Change,
-    Hit,
+    Hits,
     MemoryObject,
     Observation,
     Query,
@@ -55,7 +55,7 @@ class Source(Protocol):
     def seq(self) -> int:
         """Last log line."""
 
-    def query(self, query: Query) -> Sequence[Hit]:
+    def query(self, query: Query) -> Hits:
         """As SpatialMemory.query."""
 
     def named(self, text: str) -> list[int]:
@@ -168,12 +168,12 @@ def _near(source: Source, given: Mapping[str, Any]) -> Answer:
     return _hits(source, hits)
 
 
-def _hits(source: Source, hits: Sequence[Hit]) -> Answer:
+def _hits(source: Source, hits: Hits) -> Answer:
     at_ns = source.newest_stamp_ns
     found = [
         {**plain.thing(hit.object, at_ns), 'score': round(hit.score, 4)} for hit in hits
     ]  # fmt: skip
-    return {'objects': found, 'total': getattr(hits, 'total', len(hits))}
+    return {'objects': found, 'total': hits.total}
 
 
 def _anchors(source: Source, given: Mapping[str, Any]) -> list[MemoryObject]:

@@ -10,6 +10,7 @@ by distance from where a steady walk would have taken them.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Collection, Iterable, Sequence
 
@@ -68,10 +69,8 @@ class Tracks:
                 track = found.get(k)
                 if track is None:
                     self.last_id += 1
-                    track = Track(
-                        self.last_id, d.label, place, _size(d), stamp_ns, stamp_ns, map_id,
-                        str(d.track_id or ''), (),
-                    )  # fmt: skip
+                    size = _size(d)
+                    track = Track(self.last_id, d.label, place, size, stamp_ns, stamp_ns, map_id)
                 self._tracks[track.id] = _extended(track, d, place, stamp_ns)
 
     def followed(self, at_ns: int, lasts_s: float) -> list[Track]:
@@ -138,9 +137,9 @@ def _expected(track: Track, age_s: float) -> Triple:
 def _extended(track: Track, d: Detection, place: Triple, stamp_ns: int) -> Track:
     """A track with one more sighting."""
     path = (*track.path, (stamp_ns, place))[-KEPT:]
-    return Track(
-        track.id, track.label, place, _size(d), track.first_seen_ns, stamp_ns, track.map_id,
-        str(d.track_id or track.track_id), path, _velocity(path),
+    return dataclasses.replace(
+        track, center_m=place, size_m=_size(d), last_seen_ns=stamp_ns,
+        track_id=str(d.track_id or track.track_id), path=path, velocity_mps=_velocity(path),
     )  # fmt: skip
 
 

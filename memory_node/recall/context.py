@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from memory_node.errors import InvalidValueError
 from memory_node.model import MemoryObject, Relation
-from memory_node.recall.wording import ago, harmless, point, region_of
+from memory_node.recall.wording import ago, harmless, point
 
 CHARACTERS_A_TOKEN = 4
 MAX_TOKENS = 100_000
@@ -71,7 +71,7 @@ def scene_text(
         about.setdefault(relation.subject_id, []).append(relation)
     regions: dict[str, list[MemoryObject]] = {}
     for obj in objects:
-        regions.setdefault(region_of(obj), []).append(obj)
+        regions.setdefault(obj.region, []).append(obj)
     last = f'… {total} more objects are left out'
     left = budget - len(head) - len(last) - 2
     lines, ids = [head], []

@@ -15,7 +15,7 @@ from memory_node.model import Hit, MemoryObject, Order, Pose, Query, Relation, S
 from memory_node.recall import phrases
 from memory_node.recall.intent import Reading
 from memory_node.recall.rank import CERTAIN
-from memory_node.recall.wording import region_of, way_to
+from memory_node.recall.wording import way_to
 from memory_node.recall.words import key
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _in_place(memory: Asking, place: str, hits: Iterable[Hit]) -> list[Hit]:
         every = memory.query(Query(states=LIVE, limit=MAX_LIMIT, **narrowed))
         inside = {hit.object.id for hit in every}
         return [hit for hit in hits if hit.object.id in inside]
-    return [hit for hit in hits if key(region_of(hit.object)) == key(place)]
+    return [hit for hit in hits if key(hit.object.region) == key(place)]
 
 
 def _related(memory: Asking, relation: str, anchors: Sequence[int]) -> set[int]:

@@ -13,7 +13,7 @@ from memory_node.model import Change, ChangeKind, Hit
 from memory_node.recall.finding import is_certain, named_by
 from memory_node.recall.intent import Reading
 from memory_node.recall.moments import DAY, LAST_VISIT
-from memory_node.recall.wording import cited, harmless, point, region_of
+from memory_node.recall.wording import cited, harmless, point
 from memory_node.recall.words import key
 from memory_node.store.log import PERCEPTION
 
@@ -55,7 +55,7 @@ def news(
             newest[number] = change
     objects = {
         o.id: o for o in memory.page(ids=_newest(newest, MAX_LIMIT), limit=MAX_LIMIT)
-        if not reading.place or key(region_of(o)) == key(reading.place)
+        if not reading.place or key(o.region) == key(reading.place)
     }  # fmt: skip
     parts = []
     for kind, verb in _VERBS:
@@ -98,9 +98,7 @@ def last_visit(memory: Answering, since_seq: int) -> int | None:
     """
     if since_seq:
         return since_seq
-    what_changed = getattr(memory, 'what_changed', None)
-    line: int | None = None if what_changed is None else what_changed(limit=1).since_seq
-    return line
+    return memory.what_changed(limit=1).since_seq
 
 
 def changes_in(memory: Answering, reading: Reading, now_ns: int, visit: int | None) -> list[Change]:

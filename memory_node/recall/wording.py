@@ -60,11 +60,6 @@ def point(center_m: Triple) -> str:
     return '({:.2f}, {:.2f}, {:.2f}) m'.format(*(value + 0.0 for value in center_m))
 
 
-def region_of(obj: MemoryObject) -> str:
-    """Name of the region an object is in; empty: none."""
-    return str(getattr(obj, 'region', '') or '')
-
-
 def relation_words(kind: str) -> str:
     """A relation as it is said."""
     return kind.replace('_', ' ')
@@ -84,7 +79,7 @@ def whereabouts(
             name = harmless(labels[other.object_id])
             parts.append(f'{relation_words(kind)} the {name} [#{other.object_id}]')
             break
-    if region := region_of(obj):
+    if region := obj.region:
         parts.append(f'in {harmless(region)}')
     parts.append(f'at {point(obj.center_m)}')
     if pose is not None:

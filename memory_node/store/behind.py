@@ -8,10 +8,25 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
+import apsw
+
+from memory_node.store.database import Database
+
 MOST = 20_000
 """Objects that may wait to be written."""
 AT_ONCE = 64
 """Objects that a view writes of those that waited too long."""
+
+
+def mark_of(database: Database, key: str) -> int:
+    """The number up to which all rows are said to have all that was told; 0: nothing is said."""
+    found = database.rows('SELECT value FROM meta WHERE key = ?', (key,))
+    return int(found[0][0]) if found else 0
+
+
+def put_mark(connection: apsw.Connection, key: str, number: int) -> None:
+    """Say so, within a transaction."""
+    connection.execute('INSERT OR REPLACE INTO meta VALUES (?, ?)', (key, str(number)))
 
 
 class Behind:

@@ -22,6 +22,7 @@ from memory_node.config import CHRONOTOPE
 from memory_node.fusion.features import blend_rows, unit_rows
 from memory_node.fusion.update import share
 from memory_node.fusion.world import Features, World
+from memory_node.store import behind
 from memory_node.store.database import Database
 
 PUT_FEATURE = """
@@ -29,7 +30,7 @@ PUT_FEATURE = """
     ON CONFLICT (object_id, space) DO UPDATE
     SET feature = excluded.feature, observation_id = max(observation_id, excluded.observation_id)
 """
-_PUT_MARK = "INSERT OR REPLACE INTO meta VALUES ('features_to', ?)"
+_MARK = 'features_to'
 _SINCE = """
     SELECT o.object_id, o.id, o.space, o.feature, v.config
     FROM observation o JOIN view v ON v.seq = o.view_seq
@@ -63,13 +64,12 @@ def write(
 
 def put_mark(connection: apsw.Connection, observation_id: int) -> None:
     """Say that all rows have all observations up to this one in them."""
-    connection.execute(_PUT_MARK, (str(observation_id),))
+    behind.put_mark(connection, _MARK, observation_id)
 
 
 def mark_of(database: Database) -> int:
     """Last observation that all rows are said to have in them; 0: nothing is said."""
-    found = database.rows("SELECT value FROM meta WHERE key = 'features_to'")
-    return int(found[0][0]) if found else 0
+    return behind.mark_of(database, _MARK)
 
 
 def recovered(database: Database) -> Iterator[tuple[int, int, int, Features]]:

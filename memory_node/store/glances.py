@@ -17,6 +17,7 @@ import numpy as np
 
 from memory_node.fusion.visibility import EVIDENCE
 from memory_node.fusion.world import CHECK_WORDS, CHECKS, STORED, World
+from memory_node.store import behind
 from memory_node.store.database import Database
 from memory_node.store.log import LOOK
 from memory_node.store.packed import pack
@@ -25,7 +26,7 @@ LONGEST = 20_000
 """Log lines for which a glance may wait: so many are read again at most after a crash."""
 
 _PUT = 'UPDATE object SET record = ?2, last_checked_ns = ?3, last_check = ?4 WHERE id = ?1'
-_PUT_MARK = "INSERT OR REPLACE INTO meta VALUES ('glances_to', ?)"
+_MARK = 'glances_to'
 _SINCE = 'SELECT stamp_ns, looks FROM view WHERE seq > ? AND looks IS NOT NULL ORDER BY seq'
 _CHECKED: int = STORED.fields['checked_ns'][1]  # type: ignore[index]
 _CHECK: int = STORED.fields['check'][1]  # type: ignore[index]
@@ -36,8 +37,7 @@ Glance = tuple[int, int]
 
 def mark_of(database: Database) -> int:
     """Log line up to which all rows are said to have all glances; 0: nothing is said."""
-    found = database.rows("SELECT value FROM meta WHERE key = 'glances_to'")
-    return int(found[0][0]) if found else 0
+    return behind.mark_of(database, _MARK)
 
 
 def write(
@@ -61,7 +61,7 @@ def write(
             for blob, number, stamp_ns, code in zip(pack(records, more), *columns)
         ])  # fmt: skip
     if mark is not None:
-        connection.execute(_PUT_MARK, (str(mark),))
+        behind.put_mark(connection, _MARK, mark)
 
 
 def recovered(database: Database) -> dict[int, Glance]:

@@ -193,7 +193,7 @@ class Session:
     def settle_some(
         self, connection: apsw.Connection, applied: Plan, object_ids: Sequence[int | None]
     ) -> None:
-        """Write what waits of some objects; `done` is told of them.
+        """Write the features that wait of some objects, whose rows are about to be written anew.
 
         applied: a plan that was written in this transaction and is in memory already.
         """
@@ -201,10 +201,8 @@ class Session:
             self.space = self._choose_space(self.space.name)
         world, last = self.engine.world, self.observation_id + len(applied.evidence)
         new = set(applied.featured)
-        numbers = [number for number in object_ids if number is not None]
-        waits = [number for number in numbers if number in new or number in self._behind]
+        waits = [n for n in object_ids if n is not None and (n in new or n in self._behind)]
         features.write(connection, world, self.space.id, waits, last)
-        glances.write(connection, world, numbers)
 
     def settled(self) -> None:
         """The transaction of `settle` was committed."""

@@ -101,14 +101,7 @@ def _put_property(connection: apsw.Connection, change: Change, said: Mapping[str
 
 def contents(database: Database, redirects: Redirects) -> dict[int, int]:
     """Object → what it was stated to be inside of, unless that is open; the last word counts."""
-    rows = database.rows(
-        'SELECT subject_id, object_id FROM stated_relation WHERE relation = ? ORDER BY seq',
-        (RelationKind.INSIDE.value,),
-    )
-    if not rows:
-        return {}
-    final = redirects.final
-    inside = {final(subject): final(other) for subject, other in rows}
+    inside = _holders(database, redirects)
     shown = {
         holder for holder in set(inside.values())
         if properties_of(database, redirects.held(holder)).get(OPEN) is True
@@ -118,11 +111,7 @@ def contents(database: Database, redirects: Redirects) -> dict[int, int]:
 
 def held_inside(database: Database, object_id: int, redirects: Redirects) -> list[int]:
     """What was stated to be inside of an object, or inside of that, open or not; ascending."""
-    rows = database.rows(
-        'SELECT subject_id, object_id FROM stated_relation WHERE relation = ? ORDER BY seq',
-        (RelationKind.INSIDE.value,),
-    )
-    holder = {redirects.final(subject): redirects.final(other) for subject, other in rows}
+    holder = _holders(database, redirects)
     found: set[int] = set()
     new = {object_id}
     while new := {n for n, held_by in holder.items() if held_by in new} - found - {object_id}:
@@ -134,12 +123,7 @@ def would_close(
     database: Database, object_id: int, container_id: int, redirects: Redirects
 ) -> bool:
     """Whether a container is inside the object that is to be put into it."""
-    final = redirects.final
-    rows = database.rows(
-        'SELECT subject_id, object_id FROM stated_relation WHERE relation = ? ORDER BY seq',
-        (RelationKind.INSIDE.value,),
-    )
-    inside = {final(subject): final(other) for subject, other in rows}
+    inside = _holders(database, redirects)
     seen: set[int] = set()
     number: int | None = container_id
     while number is not None and number not in seen:
@@ -148,6 +132,15 @@ def would_close(
         seen.add(number)
         number = inside.get(number)
     return False
+
+
+def _holders(database: Database, redirects: Redirects) -> dict[int, int]:
+    """Object → what it was stated to be inside of, open or not; the last word counts."""
+    rows = database.rows(
+        'SELECT subject_id, object_id FROM stated_relation WHERE relation = ? ORDER BY seq',
+        (RelationKind.INSIDE.value,),
+    )
+    return {redirects.final(subject): redirects.final(other) for subject, other in rows}
 
 
 def properties_of(database: Database, object_ids: Sequence[int]) -> dict[str, Any]:
