@@ -61,6 +61,7 @@ class OpenStore:
         self._use_labels()
         self._past: Moment | None = None  # the last one that was asked about
         self._consolidated: tuple[int, int, Config | None] = (0, 0, None)
+        self._database.empty_left_log()
         self._finish_purge()
 
     @classmethod

@@ -70,6 +70,7 @@ class Database:
         self.readonly = readonly
         self.path = path
         self.set_aside: Path | None = None
+        self._log_was_left = False
         self._power = durability == 'power'
         self._lock: opening.FileLock | None = None
         self._checkpointer: Checkpointer | None = None
@@ -81,6 +82,7 @@ class Database:
         self.path = str(target)
         if not readonly:
             self._lock = opening.FileLock(target)
+            self._log_was_left = opening.has_log(target)
         try:
             self.connection = self._open(target, recover)
             self._watch()
@@ -218,19 +220,31 @@ class Database:
         Raises:
             StoreError: there is no room for a second copy of the file.
         """
-        connection = self.connection
-        connection.set_busy_timeout(ERASE_TIMEOUT_MS)
+        self.connection.set_busy_timeout(ERASE_TIMEOUT_MS)
         try:
-            with self._checkpointer.paused() if self._checkpointer else nullcontext():
-                connection.execute('VACUUM')
-                found = connection.execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()
-            return not found[0][0]
+            return self._empty_log('VACUUM')
         except (apsw.BusyError, apsw.LockedError):
             return False
         except apsw.Error as error:
             raise StoreError(f'cannot write {self.path!r} anew: {error}') from error
         finally:
-            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    def empty_left_log(self) -> None:
+        """Empty a write-ahead log that a kill left, once the file is known to be sound.
+
+        At its end may stand what was never committed, and so no purge could find.
+        """
+        if self._log_was_left and not self.readonly:
+            with suppress(apsw.Error):  # a reader outside may need it
+                self._empty_log()
+
+    def _empty_log(self, *before: str) -> bool:
+        """Run statements and empty the log; returns whether it is empty."""
+        with self._checkpointer.paused() if self._checkpointer else nullcontext():
+            for statement in (*before, 'PRAGMA wal_checkpoint(TRUNCATE)'):
+                found = self.connection.execute(statement).fetchall()
+        return not found[0][0]
 
     def committed(self, seq: int) -> None:
         """Say that the log up to `seq` has been committed."""
