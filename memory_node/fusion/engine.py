@@ -26,6 +26,7 @@ from memory_node.fusion.noise import believed, learned
 from memory_node.fusion.presence import PRESENCE_KINDS, Missing, keep_apart, missing, supported
 from memory_node.fusion.rejections import Rejection, Rejections
 from memory_node.fusion.shift import Shift, located_in, no_shift
+from memory_node.fusion.swaps import keep_swapped_apart
 from memory_node.fusion.tombstones import Tombstone, Tombstones
 from memory_node.fusion.update import Update, apply_update
 from memory_node.fusion.visibility import NO_SIGHTS, Sights, sights_of
@@ -195,6 +196,8 @@ class Engine:
         twin = None
         if config.profile != CHRONOTOPE:
             keep_apart(pairs, label, self.world, config)
+            if config.motion:
+                keep_swapped_apart(evidence, label, pairs, look, self.world, config)
         if config.fold_duplicates and config.profile != CHRONOTOPE:
             twin = doubles(evidence, label, config.fold_iou)
         return judge(evidence, pairs, barred, config, twin), stones

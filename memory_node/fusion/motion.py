@@ -39,11 +39,12 @@ VISIT_GAP_S = 60.0
 """A thing not seen for so long may have been moved meanwhile: its sightings are averaged anew."""
 SPEED_MPS, REST_S = 0.2, 1.0
 """What is on its way, at that speed or more, has moved once it has rested for so long."""
-SHIFT_SIGMAS, SURE_SIGMAS, SURE_COUNT = 4.9, 4.4, 3
-"""Noise alone shifts a mean by more in one case of 30,000 (three axes, chi-square 24). It is asked
-at every look, so it must hold from the first one; from the third one on, one in 4,000 will do."""
-YOUNG_SIGMAS = 6.0
-"""What was first seen a moment ago has hardly been moved since: its first sighting was off."""
+SHIFT_SIGMAS, SURE_SIGMAS, SURE_COUNT = 4.64, 4.11, 3
+"""What a mean must shift by in standard deviations, for something that surely was moved meanwhile.
+It is asked at every look, so it must hold from the first one; less will do from the third on. See
+`_least_shift` for what is moved less often."""
+DAY_S = 86400.0
+"""As far as is known, something may have been moved on the day before it is seen elsewhere."""
 SELDOM_S, SELDOM_SIGMAS = 60 * 86400.0, 7.0
 """What seldom moves, by its half-life, must be farther off."""
 PARTIAL = 0.1
@@ -103,8 +104,8 @@ def noted_shifts(
     speaks &= ~world.pinned(before['id'], Aspect.POSE)  # where a person put it, it stays
     found = standing.follow(
         old, before, place, evidence.center, sigma, speaks.view(np.uint8), look.stamp_ns,
-        (SHIFT_SIGMAS, SPEED_MPS, c.moved_distance_m, VISIT_GAP_S, REST_S),
-        (SETTLED_COUNT, SIGHTINGS), away,
+        (SHIFT_SIGMAS, SURE_SIGMAS, SPEED_MPS, c.moved_distance_m, VISIT_GAP_S, REST_S),
+        (SETTLED_COUNT, SIGHTINGS, SURE_COUNT), away,
     )  # fmt: skip
     if not found:
         return update
@@ -116,13 +117,20 @@ def noted_shifts(
 
 
 def _least_shift(old: Records, before: Records, noise: Floats, now_ns: int, world: World) -> Floats:
-    """(R,) what noise, and a thing seen in part, may shift; infinite for what never moves."""
+    """(R,) what noise, and a thing seen in part, may shift; infinite for what never moves.
+
+    The log-likelihood ratio of a shift of s standard deviations is s²/2, and is set against the
+    odds of being moved: what a class is moved by in a day (or since it was first seen, which makes
+    a first sighting that was off unlikely to be a move) is asked for beside the constants.
+    """
     names = world.labels.names
-    seldom = world.columns.half_life_s(old['label'], names) > SELDOM_S
+    half_life_s = world.columns.half_life_s(old['label'], names)
+    seldom = half_life_s > SELDOM_S
     rest_count, fresh_count = np.maximum(old['rest_count'], 1), np.maximum(old['fresh_count'], 1)
     sigmas = np.where(fresh_count >= SURE_COUNT, SURE_SIGMAS, SHIFT_SIGMAS)
-    young = now_ns - before['first_seen_ns'] <= VISIT_GAP_S * 1e9
-    sigmas = np.where(young, YOUNG_SIGMAS, sigmas)
+    time_s = np.clip((old['fresh_ns'] - before['first_seen_ns']) / 1e9, REST_S, DAY_S)
+    moved = 1.0 - decay.exp2(-time_s / half_life_s)
+    sigmas = np.sqrt(sigmas**2 - 2.0 * np.log(moved))
     sigmas = np.where(seldom, SELDOM_SIGMAS, sigmas)
     least = sigmas * noise * np.sqrt(1.0 / rest_count + 1.0 / fresh_count)
     diagonal = 2.0 * np.sqrt(boxes.tree_sum(before['half'] ** 2))

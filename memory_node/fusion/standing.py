@@ -153,10 +153,12 @@ def follow(
 
     Args:
         center, sigma: (n, 3) and (n,) of the detections. speaks: (R,) whether each says something.
-        limits: sigmas that noise explains, m/s and metres that are motion, seconds without a
-            sighting after which all is new, seconds of rest.
-        counts: sightings that a settled place is worth at most, and that rest needs.
-        away: (R,) written: how far it has gone from where it lay, NaN: not, or not yet.
+        limits: sigmas that noise explains, fewer of a mean of some sightings, m/s and metres that
+            are motion, seconds without a sighting after which all is new, seconds of rest.
+        counts: sightings that a settled place is worth at most, that rest needs, and of which fewer
+            sigmas are asked for.
+        away: (R,) written: how far it has gone from where it lay, NaN: not, not yet, or not farther
+            than noise explains.
 
     Returns:
         How many may have moved.
@@ -171,12 +173,14 @@ def follow(
     newest: cython.longlong[:] = before['last_seen_ns']
     seen: cython.longlong[:] = before['observations']
     sigmas: cython.double = limits[0]
-    speed: cython.double = limits[1]
-    least_m: cython.double = limits[2]
-    gap_s: cython.double = limits[3]
-    rest_s: cython.double = limits[4]
+    fewer: cython.double = limits[1]
+    speed: cython.double = limits[2]
+    least_m: cython.double = limits[3]
+    gap_s: cython.double = limits[4]
+    rest_s: cython.double = limits[5]
     most: cython.longlong = counts[0]
     needed: cython.longlong = counts[1]
+    some: cython.longlong = counts[2]
     found: cython.Py_ssize_t = 0
     r: cython.Py_ssize_t
     j: cython.Py_ssize_t
@@ -217,7 +221,9 @@ def follow(
         if gap or rests:
             in_motion[r] = 0
             far: cython.double = _rounded(_distance(fresh, r, rest, r))
-            if far >= least_m:
+            noise: cython.double = sigma[i] * sqrt(1.0 / max(rest_count[r], 1) + 1.0 / fresh_count[r])
+            noise *= fewer if fresh_count[r] >= some else sigmas
+            if far >= least_m and far >= _rounded(noise):
                 away[r] = far
                 found += 1
     return found

@@ -54,7 +54,7 @@ def test_compiled_and_interpreted_agree_to_the_last_bit(seed: int) -> None:
         )  # fmt: skip
         moved = module.follow(
             old, before, place, center, np.full(n, 0.02), spoken, 150 * S,
-            (4.9, 0.2, 0.05, 60.0, 1.0), (9, 2), away,
+            (4.9, 4.4, 0.2, 0.05, 60.0, 1.0), (9, 2, 3), away,
         )  # fmt: skip
         arrays = (speaks, spoken, missed, away, *(old[name] for name in old.dtype.names))
         found.append((lost, moved, *(array.tobytes() for array in arrays)))

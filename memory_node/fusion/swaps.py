@@ -1,0 +1,61 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Another thing of the same label lies where a known one lay: the feature tells which one it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memory_node.config import Config
+from memory_node.fusion.arbiter import DIGITS, FEATURE, Pairs
+from memory_node.fusion.intake import Evidence
+from memory_node.fusion.labels import Ints
+from memory_node.fusion.looks import Look
+from memory_node.fusion.world import World
+from memory_node.scene import boxes
+
+AWAY_S = 60.0
+"""What was seen there so shortly before has not been exchanged since."""
+MARGIN = 0.1
+"""By how much more another object must be alike, as a cosine."""
+MOST = 50
+"""Of so many things of a label one looks like any: nothing is concluded."""
+
+
+def keep_swapped_apart(
+    evidence: Evidence, label: Ints, pairs: Pairs, look: Look, world: World, c: Config
+) -> None:
+    """Take from `pairs.total` those that another object of the label, elsewhere, explains better.
+
+    The object whose place it is must not look like the detection (`same_cosine`) and the other one
+    must; neither was seen a moment ago. The detection becomes an object of its own, which is found
+    to be the other one once that is missed at its place (`motion.reunions`).
+
+    Args:
+        evidence, label: n detections. pairs: their candidates, changed in place.
+        look: of the view. world: as before it. c: settings.
+    """
+    unlike = pairs.terms[:, FEATURE] < c.same_cosine
+    unlike &= pairs.total >= c.merge_score
+    if not unlike.any():
+        return
+    r = world.records
+    before_ns = look.stamp_ns - int(AWAY_S * 1e9)
+    same = r['label'][pairs.row] == label[pairs.place]
+    for k in np.flatnonzero(unlike & same & (r['last_seen_ns'][pairs.row] < before_ns)).tolist():
+        place = int(pairs.place[k])
+        others = world.rows_of_label(int(label[place]))
+        if len(others) > MOST:
+            continue
+        others = others[(r['map'][others] == look.map_number) & r['has_feature'][others]]
+        others = others[(r['last_seen_ns'][others] < before_ns)]
+        others = np.setdiff1d(others, pairs.row[pairs.place == place])
+        if not len(others):
+            continue
+        alike = boxes.tree_sum(
+            world.features.take(others).astype(np.float64) * evidence.feature[place]
+        ).round(DIGITS)
+        least = max(c.same_cosine, float(pairs.terms[k, FEATURE]) + MARGIN)
+        if (alike >= least).any():
+            pairs.total[k] = 0.0
