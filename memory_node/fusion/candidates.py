@@ -33,6 +33,8 @@ CLASS_LIMITS_M = (0.25, 1.0, 4.0)
 """Largest half extent of the size classes; larger objects are searched by brute force."""
 RECENT = 4096
 """Objects in grids from which on the trees are built anew, at least."""
+DIAGONAL = 3**0.5 + 1e-9
+"""Of a cube, in its sides."""
 NEIGHBOURS = 6
 
 NOTHING: Rows = np.zeros(0, np.int64)
@@ -157,8 +159,8 @@ class CandidateIndex:
         reach_m = radius_m + SLACK_M
         found = []
         for level in self._trees:
-            more = level.reach_m if self._world.off_center else 0.0
-            near = level.tree.query_ball_point(point, reach_m + more, p=np.inf)
+            off_m = level.reach_m + SLACK_M if self._world.off_center else SLACK_M
+            near = level.tree.query_ball_point(point, radius_m + DIAGONAL * off_m)
             if near:
                 rows = level.rows[near]
                 found.append(rows[self._level_of[rows] == level.number])

@@ -29,7 +29,7 @@ from memory_node.fusion.intake import Evidence
 from memory_node.fusion.looks import Look, variance_of
 from memory_node.fusion.presence import ABSENT, BIRTH_ODDS
 from memory_node.fusion.update import CONFIRMED, TENTATIVE, ChangeDraft, Update
-from memory_node.fusion.world import LOST, Records, Rows, World
+from memory_node.fusion.world import IS_LOST, LOST, Records, Rows, World
 from memory_node.model import Aspect, ChangeKind, Floats
 from memory_node.scene import boxes
 
@@ -216,7 +216,7 @@ def reunions(world: World, updates: Sequence[Update], now_ns: int, c: Config) ->
         last_ns = int(r['last_seen_ns'][old].min())
         young = world.rows_of_label(label, last_ns) if label in newly else np.sort(seen)
         young = young[(r['label'][young] == label) & (r['first_seen_ns'][young] > last_ns)]
-        young = young[~np.isin(r['state'][young], LOST)] if len(young) else young
+        young = young[~IS_LOST[r['state'][young]]]
         if not len(young):
             continue
         old = old[r['last_seen_ns'][old] < r['first_seen_ns'][young].max()]
@@ -259,7 +259,7 @@ def _false_alarms(world: World) -> float:
     """How likely what was seen once is a false alarm, by how many of such were not there again."""
     rows = world.live_rows()
     once = world.records['observations'][rows] < SIGHTINGS
-    count = int(np.isin(world.records['state'][rows[once]], LOST).sum())
+    count = int(IS_LOST[world.records['state'][rows[once]]].sum())
     return FALSE_WEIGHT * count / max(1, count + int((~once).sum()))
 
 

@@ -154,7 +154,7 @@ def by_vote(
     same = (r['labels'][row] == label[place][:, None]).any(axis=1)
     same &= r['map'][row] == look.map_number
     place, row = place[same], row[same]
-    comparable = len(np.unique(place))
+    comparable = len(set(place.tolist()))
     if comparable < LEAST_THINGS or len(place) > PAIRS_LIMIT:
         return None
     away = evidence.center[place] - r['center'][row]

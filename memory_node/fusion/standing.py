@@ -221,7 +221,9 @@ def follow(
         if gap or rests:
             in_motion[r] = 0
             far: cython.double = _rounded(_distance(fresh, r, rest, r))
-            noise: cython.double = sigma[i] * sqrt(1.0 / max(rest_count[r], 1) + 1.0 / fresh_count[r])
+            noise: cython.double = sigma[i] * sqrt(
+                1.0 / max(rest_count[r], 1) + 1.0 / fresh_count[r]
+            )
             noise *= fewer if fresh_count[r] >= some else sigmas
             if far >= least_m and far >= _rounded(noise):
                 away[r] = far

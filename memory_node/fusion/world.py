@@ -116,6 +116,8 @@ STATES = (
 STATE_WORDS = tuple(state.value for state in STATES)
 STATE_CODE = {state: code for code, state in enumerate(STATES)}
 LOST = (STATE_CODE[State.DOUBTFUL], STATE_CODE[State.ABSENT])
+IS_LOST = np.array([code in LOST for code in range(256)])
+"""(256,) the same by code."""
 
 CHECKS = (
     Check.SEEN, Check.SEEN_THROUGH, Check.MISSED, Check.OCCLUDED, Check.OUT_OF_RANGE,

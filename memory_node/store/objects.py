@@ -14,7 +14,7 @@ import numpy as np
 
 from memory_node.fusion.classes import HOUR_S, Classes
 from memory_node.fusion.update import Update
-from memory_node.fusion.world import CHECK_WORDS, LOST, STATE_WORDS, Features, Records, World
+from memory_node.fusion.world import CHECK_WORDS, IS_LOST, STATE_WORDS, Features, Records, World
 from memory_node.model import (
     Change,
     ChangeKind,
@@ -246,7 +246,7 @@ def load_world(database: Database, space: int, dimension: int | None) -> World:
     for batch in database.batches(f'{_RECORD} WHERE {LIVE} ORDER BY id', size=1024):
         records, more = _records(batch, world)
         rows = world.append(records)
-        world.note_lost(rows[np.isin(records['state'], LOST)])
+        world.note_lost(rows[IS_LOST[records['state']]])
         world.more_labels.update((int(rows[place]), masses) for place, masses in more.items())
     world.features.dim = dimension
     _load_features(database, world, space)
