@@ -101,6 +101,8 @@ class Transform:
 
     def apply_point(self, point_m: Triple) -> Triple:
         """Return one point of the source frame in the target frame, metres; see `apply`."""
+        if self == _UNMOVED:  # as a rule a request names the frame of the map
+            return point_m
         x, y, z = self.apply((point_m,))[0].tolist()
         return x, y, z
 
@@ -167,6 +169,9 @@ class Transform:
             (ax + fraction * (bx - ax), ay + fraction * (by - ay), az + fraction * (bz - az)),
             _slerp(self.rotation_xyzw, other.rotation_xyzw, fraction),
         )
+
+
+_UNMOVED = Transform()
 
 
 def _rows_times(rows: Floats, matrix: Floats) -> Floats:
