@@ -20,7 +20,7 @@ import numpy as np
 from memory_node import decay
 from memory_node.config import Config
 from memory_node.errors import InvalidValueError
-from memory_node.fusion import motion
+from memory_node.fusion import carrying
 from memory_node.fusion.identity import Belief, belief_of
 from memory_node.fusion.looks import look_of
 from memory_node.fusion.pins import effective
@@ -85,7 +85,7 @@ def _put_down(session: Session, object_id: int, said: dict[str, Any], asked: Ask
     world = session.engine.world
     records = world.records
     old = world.take(np.array([live_row(session, object_id)]))
-    along = set(motion.contents(world, session.engine.index, old, asked.stamp_ns + 1).tolist())
+    along = set(carrying.contents(world, session.engine.index, old, asked.stamp_ns + 1).tolist())
     inside = stated.held_inside(session.database, object_id, session.redirects)
     along |= {row for n in inside if (row := world.row_of(n)) is not None}
     along -= {row for row in along if records['state'][row] in (HELD, *LOST)}

@@ -20,7 +20,7 @@ import numpy as np
 
 from memory_node.config import Config
 from memory_node.errors import InvalidValueError, ObjectEndedError, StoreError
-from memory_node.fusion import identity, motion
+from memory_node.fusion import carrying, identity, motion
 from memory_node.fusion.engine import Plan
 from memory_node.fusion.identity import Belief, Sighting, belief_of
 from memory_node.fusion.motion import Reunion, may_reunite, reunited
@@ -117,9 +117,9 @@ def _carried_along(
     step = world.records['center'][live_row(session, container_id)] - before['center'][0]
     prepared = []
     reason = f'object {container_id}, in which it lay, was moved'
-    for row in motion.contents(world, engine.index, before, asked.stamp_ns).tolist():
+    for row in carrying.contents(world, engine.index, before, asked.stamp_ns).tolist():
         thing = belief_of(world, row)
-        belief = motion.carried(thing, step, asked.stamp_ns)
+        belief = carrying.carried(thing, step, asked.stamp_ns)
         after = {'center_m': belief.record['center'][0].tolist(), 'with': container_id}
         asked = dataclasses.replace(asked, reason=reason)
         change = asked.change(ChangeKind.MOVED, thing.id, beliefs.said_of(world, thing), after)
