@@ -427,6 +427,12 @@ class Config:
         low=0.0,
         high=600.0,
     )
+    working_notes: int = tunable(
+        64,
+        'Most notes in working memory, which no file keeps; beyond, the oldest goes.',
+        low=1,
+        high=100000,
+    )
     durability: str = tunable(
         'process',
         'What a commit survives: the death of the process, or a power cut.',

@@ -1,0 +1,92 @@
+# Copyright 2026 The spatial_memory authors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Notes through the one door: in one file with the map, journal beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from notes_kit import T0, contents
+from views import seen, view
+
+from memory_node import SpatialMemory
+from memory_node.errors import ReadOnlyError
+from memory_node.notes.items import Note, NoteKind, NoteQuery
+
+
+def test_notes_survive_closing_and_what_was_edited_meanwhile_is_taken_in(tmp_path: Path) -> None:
+    path = tmp_path / 'robot.db'
+    with SpatialMemory.open(str(path)) as memory:
+        memory.remember(Note('The mug is red', entities=['object:1']), T0)
+    day = tmp_path / 'robot.db.journal' / 'memory' / '2025-11-30.md'
+    day.write_text(day.read_text().replace('red', 'blue'))
+    with SpatialMemory.open(str(path), readonly=True) as memory:
+        assert contents(memory.notes(NoteQuery(object_ids=[1]))) == ['The mug is red']
+        with pytest.raises(ReadOnlyError):
+            memory.remember(Note('x'), T0)
+    with SpatialMemory.open(str(path)) as memory:
+        assert contents(memory.notes(NoteQuery(object_ids=[1]))) == ['The mug is blue']
+        assert memory.check() == []
+        assert memory.note_problems() == []
+
+
+def test_a_note_is_written_at_the_newest_stamp_and_changes_nothing_of_the_map() -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        memory.observe(view(T0 / 1e9 + 5, seen()))
+        before = memory.snapshot_hash()
+        [event] = memory.remember(Note('A mug was seen', NoteKind.EPISODIC))
+        assert memory.note(event.id).valid_from_ns == T0 + 5 * 10**9
+        assert memory.snapshot_hash() == before
+
+
+def test_a_lost_file_gets_its_index_back_from_the_journal(tmp_path: Path) -> None:
+    path = tmp_path / 'robot.db'
+    with SpatialMemory.open(str(path)) as memory:
+        memory.remember(Note('kept'), T0)
+        before = memory.notes_hash()
+    path.unlink()
+    with SpatialMemory.open(str(path)) as memory:
+        assert memory.notes_hash() == before
+
+
+def test_a_snapshot_takes_the_journal_along(tmp_path: Path) -> None:
+    with SpatialMemory.open(str(tmp_path / 'a.db')) as memory:
+        memory.remember(Note('kept'), T0)
+        memory.snapshot(str(tmp_path / 'b.db'))
+        before = memory.notes_hash()
+    with SpatialMemory.open(str(tmp_path / 'b.db')) as memory:
+        assert memory.sync_notes() == [] or memory.notes_hash() == before
+        assert memory.notes_hash() == before
+
+
+def test_purging_a_person_leaves_no_byte_of_their_notes(tmp_path: Path) -> None:
+    path = tmp_path / 'robot.db'
+    with SpatialMemory.open(str(path)) as memory:
+        memory.remember([
+            Note('Xaviera hides the zyxkey', scope={'user': 'Xaviera'}),
+            Note('Xaviera likes plumzz'), Note('The hall is dark'),
+        ], T0)  # fmt: skip
+        purged = memory.purge(person='Xaviera', recorded_ns=T0)
+        assert purged.erased
+        left = contents(memory.notes(NoteQuery(scope={'user': 'xaviera'})))
+        assert sorted(left) == ['Removed by purge of a person: 5 lines.', 'The hall is dark']
+        files = [p for p in tmp_path.rglob('*') if p.is_file()]
+        for word in (b'xaviera', b'zyxkey', b'plumzz'):
+            assert not any(word in file.read_bytes().lower() for file in files), word
+
+
+def test_purging_a_label_or_an_object_takes_the_notes_that_name_it() -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        memory.observe(view(5, seen('mug')))
+        memory.remember([
+            Note('It is full of tea', entities=['object:1']), Note('Wash the Mug'),
+            Note('A smug smile', entities=['object:11']),
+        ], T0)  # fmt: skip
+        memory.purge(object_id=1, recorded_ns=T0)
+        left = contents(memory.notes(NoteQuery()))
+        assert 'It is full of tea' not in left and 'Wash the Mug' in left
+        memory.purge(label='mug', recorded_ns=T0)
+        left = contents(memory.notes(NoteQuery()))
+        assert 'Wash the Mug' not in left and 'A smug smile' in left
