@@ -21,6 +21,7 @@ from memory_node.notes.items import (
 )
 from memory_node.notes.journal import Journal, journal_of
 from memory_node.notes.notebook import Notebook
+from memory_node.notes.recall import Recollection
 from memory_node.placing import Placing
 from memory_node.store.database import ERASING
 from memory_node.store.edits import Asked
@@ -60,6 +61,27 @@ class Remembering(Placing, Asking):
         """The notes that fit a question, best first (HY-5)."""
         with self._noted() as book:
             return book.query(query)
+
+    def recall(
+        self, text: str, now_ns: int | None = None, scope: Mapping[str, str] | None = None,
+        limit: int = 25, since_ns: int | None = None, max_tokens: int = 2000,
+        utc_offset_s: float = 0.0,
+    ) -> Recollection:  # fmt: skip
+        """Answer a question from notes, each answer with file and line (WM-10).
+
+        Args:
+            text: «what does Anna prefer», «around Nov 27», words.
+            now_ns: when it is asked; None: the newest stamp that the memory has seen.
+            scope: who asks: `user`, `robot_id`. limit: most answers. since_ns: none older.
+            max_tokens: of the text. utc_offset_s: how far local time is ahead.
+
+        Raises:
+            InvalidValueError: a value is malformed.
+        """
+        with self._noted() as book:
+            return book.recall(
+                text, self._at(now_ns), scope, limit, since_ns, max_tokens, utc_offset_s
+            )
 
     def note(self, note_id: str, user: str = '', robot_id: str = '') -> NoteState:
         """The note of an id.

@@ -52,7 +52,7 @@ class Filing:
                 if name in found:
                     page = read_page(name, self.journal.read(name))
                 pages.append((name, page, found.get(name, (0, 0))))
-            with self._database.transaction() as connection:
+            with self._database.waiting() as connection:
                 rows.put_files(connection, pages)
             if progress is not None:
                 progress(first + len(part), len(changed))
@@ -64,7 +64,7 @@ class Filing:
         Raises:
             StoreError: see `sync`.
         """
-        with self._database.transaction() as connection:
+        with self._database.waiting() as connection:
             rows.erase(connection)
         self.sync(progress)
 
@@ -139,7 +139,7 @@ class Filing:
             self.sync()  # somebody wrote in between
             return
         page = read_page(name, f'## Retain\n{text}'.encode())
-        with self._database.transaction() as connection:
+        with self._database.waiting() as connection:
             rows.put_more(connection, name, _moved(page, lines - 1), mark)
 
     def _known(self, name: str) -> tuple[int, int] | None:

@@ -35,6 +35,7 @@ from memory_node.notes.lines import (
     write_note,
     write_op,
 )
+from memory_node.notes.recall import Recollection, recall
 from memory_node.notes.working import WorkingMemory
 from memory_node.store import notes as rows
 from memory_node.store.database import Database
@@ -185,6 +186,23 @@ class Notebook(Filing):
             ],
         })  # fmt: skip
         return hits
+
+    def recall(
+        self, text: str, now_ns: int, scope: Mapping[str, str] | None = None, limit: int = 25,
+        since_ns: int | None = None, max_tokens: int = 2000, utc_offset_s: float = 0.0,
+    ) -> Recollection:  # fmt: skip
+        """Answer a question in words; see `recall`."""
+        found = recall(
+            self._database, text, now_ns, scope, limit, since_ns, max_tokens, utc_offset_s
+        )
+        self._emit({
+            'op': 'recall', 'query': text, 'n_hits': len(found.items),
+            'hits': [
+                (i.state.note.id, i.state.note.pose and i.state.note.pose.position_m, i.score)
+                for i in found.items
+            ],
+        })  # fmt: skip
+        return found
 
     def get(self, note_id: str, user: str = '', robot_id: str = '') -> NoteState:
         """The note of an id, as it is by now.

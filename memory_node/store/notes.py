@@ -211,8 +211,24 @@ def _add_validity(query: NoteQuery, add: Any) -> None:
 
 
 def text_words(text: str) -> list[str]:
-    """The words of a text as the index has them: folded, singular, each once."""
-    return list(dict.fromkeys(word_key(word) or word for word in words(text)))
+    """The words of a text as the index has them: folded, without their endings, each once."""
+    return list(dict.fromkeys(_stem(word_key(word) or word) for word in words(text)))
+
+
+def _stem(word: str) -> str:
+    """Fold English endings, alike for questions and notes: cleaned, cleaning → clean.
+
+    What is left need not be a word, and two words may become one: rare, and of little harm.
+    """
+    if not word.isascii():
+        return word
+    for ending, least in (('ing', 6), ('ed', 5)):
+        if len(word) >= least and word.endswith(ending):
+            word = word[: -len(ending)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in 'aeiou':
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith('e') else word
 
 
 # -- writing ---------------------------------------------------------------------------------------

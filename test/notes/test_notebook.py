@@ -268,9 +268,7 @@ def test_hy_10_episodes_are_found_by_scope_time_and_text() -> None:
              scope={'episode_id': f'e{n}'}, event_time=TimeSpan(T0 + n * DAY, T0 + n * DAY + 5))
         for n in range(3)
     ], T0 + 3 * DAY)  # fmt: skip
-    query = NoteQuery('clean tables', time=TimeSpan(T0 + DAY, T0 + 2 * DAY))
-    assert book.query(query) == []  # cleaned is another word than clean
-    query = NoteQuery('cleaned tables', time=TimeSpan(T0 + DAY, T0 + 2 * DAY))
+    query = NoteQuery('cleaning tables', time=TimeSpan(T0 + DAY, T0 + 2 * DAY))
     assert {h.note.scope['episode_id'] for h in book.query(query)} == {'e1', 'e2'}
     [hit] = book.query(NoteQuery(scope={'episode_id': 'e0'}))
     assert hit.note.content == 'Cleaned table 0, outcome success'

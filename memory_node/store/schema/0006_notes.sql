@@ -43,6 +43,8 @@ CREATE INDEX note_file ON note (file);
 CREATE INDEX note_key ON note (key, kind) WHERE key <> '';
 CREATE INDEX note_digest ON note (digest);
 CREATE INDEX note_start ON note (start_ns);
+CREATE INDEX note_long ON note (start_ns) WHERE end_ns - start_ns > 2678400000000000;
+CREATE INDEX note_since ON note (from_ns) WHERE key <> '';
 CREATE INDEX note_place ON note (frame, x) WHERE frame IS NOT NULL;
 
 CREATE TABLE note_op (
