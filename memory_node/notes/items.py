@@ -46,7 +46,7 @@ class Network(str, Enum):
 
 
 class NoteOp(str, Enum):
-    """What became of a note that was written."""
+    """What became of a note that was written, or what a line of the journal says beside notes."""
 
     ADD = 'ADD'
     INVALIDATE = 'INVALIDATE'
@@ -54,6 +54,7 @@ class NoteOp(str, Enum):
     MERGE = 'MERGE'
     FORGET = 'FORGET'
     VERDICT = 'VERDICT'
+    EVENT = 'EVENT'
 
 
 NETWORK_OF = {

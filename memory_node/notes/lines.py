@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memory_node.errors import InvalidValueError
+from memory_node.notes.beliefs import event_of
 from memory_node.notes.items import (
     Network,
     Note,
@@ -243,6 +244,8 @@ def _read(page: Page, file: str, line: int, text: str, seen: Counter[str]) -> No
         op, addition = NoteOp(more['op']), dict(more.get('said', {}))
         if op is NoteOp.MERGE:
             from_plain({**addition, 'content': said})
+        elif op is NoteOp.EVENT:
+            event_of(addition, int(more['at']), f'{file}:{line}')
         page.ops.append(OpLine(line, op, str(more['of']), int(more['at']), addition))
         return
     kind = _TYPE.match(said)

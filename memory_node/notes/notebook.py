@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import math
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 from memory_node import checks
 from memory_node.errors import InvalidValueError
 from memory_node.notes import skills
+from memory_node.notes.beliefs import Event, event_of, plain_event
 from memory_node.notes.filing import Filing
 from memory_node.notes.items import (
     Consolidation,
@@ -35,7 +37,7 @@ from memory_node.notes.lines import (
     write_note,
     write_op,
 )
-from memory_node.notes.recall import Recollection, recall
+from memory_node.notes.recall import Recollection, named, recall
 from memory_node.notes.working import WorkingMemory
 from memory_node.store import notes as rows
 from memory_node.store.database import Database
@@ -132,6 +134,33 @@ class Notebook(Filing):
         words = f'Adds to «{_cut(old.content)}»'
         self._op(NoteOp.MERGE, twin, words, at_ns, more)
         return NoteEvent(NoteOp.MERGE, old.id, note.key)
+
+    def add_event(self, event: Event, user: str) -> None:
+        """Keep that a person asked, did or said something (OM-3); recall never finds it.
+
+        Raises:
+            StoreError: it was not written.
+        """
+        checks.whole('at_ns', event.at_ns, 0, _NS_9999)
+        line = write_op(
+            NoteOp.EVENT, user, f'{event.kind}: {event.text}', event.at_ns, plain_event(event)
+        )
+        self._append(self._file(Note('x', scope={'user': user}), event.at_ns), line, event.at_ns)
+
+    def events_of(self, user: str) -> list[Event]:
+        """A person's events, oldest first."""
+        return [
+            event_of(json.loads(said), at_ns, f'{file}:{line}')
+            for file, line, at_ns, said in rows.events_of(self._database, user)
+        ]
+
+    def keyed(self, prefix: str, user: str) -> list[NoteState]:
+        """What is a person's own, holds, and has a key that begins so."""
+        return rows.keyed(self._database, prefix, user)
+
+    def entities_in(self, text: str) -> tuple[str, ...]:
+        """The entities that a text names and notes are about."""
+        return named(self._database, text)
 
     def _op(
         self, op: NoteOp, state: NoteState, words: str, at_ns: int, said: Mapping[str, Any]

@@ -50,7 +50,8 @@ _DURING = f"""n.clock = 'wall' AND n.row IN (
     SELECT row FROM note WHERE start_ns BETWEEN ? AND ? AND coalesce(end_ns, start_ns) >= ?
     UNION SELECT row FROM note INDEXED BY note_long
     WHERE end_ns - start_ns > {LONG_NS} AND start_ns <= ? AND end_ns >= ?
-    UNION SELECT row FROM note INDEXED BY note_since WHERE key <> '' AND from_ns <= ? AND coalesce(to_ns, ?) > ?
+    UNION SELECT row FROM note INDEXED BY note_since
+    WHERE key <> '' AND from_ns <= ? AND coalesce(to_ns, ?) > ?
 )"""
 _VOCABULARY = (
     'CREATE VIRTUAL TABLE IF NOT EXISTS temp.note_word USING fts5vocab(main, note_text, row)'
@@ -162,10 +163,10 @@ def _read(database: Database, text: str, now_ns: int, ahead_s: float) -> _Questi
     said = rows.text_words(left)
     opinion = any(word in _OPINION for word in said)
     words = [word for word in said if word not in _FRAME and word not in _OPINION]
-    return _Question(tuple(words), _named(database, left), opinion, span)
+    return _Question(tuple(words), named(database, left), opinion, span)
 
 
-def _named(database: Database, text: str) -> tuple[str, ...]:
+def named(database: Database, text: str) -> tuple[str, ...]:
     """Entities that a text names, longest first."""
     parts = slug(text).split('-')
     tried = {

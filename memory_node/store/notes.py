@@ -145,6 +145,25 @@ def ops_of(database: Database, note_id: str) -> list[tuple[str, int, str, int, s
     return [(f, n, op, at, said) for f, n, op, at, said in rows]
 
 
+def events_of(database: Database, user: str) -> list[tuple[str, int, int, str]]:
+    """A person's events: file, line, when, and the JSON of it."""
+    rows = database.rows(
+        'SELECT file, line, at_ns, said FROM note_op WHERE op = ? AND note_id = ? '
+        'ORDER BY at_ns, file, line', (NoteOp.EVENT.value, user),
+    )  # fmt: skip
+    return [(file, line, at_ns, said) for file, line, at_ns, said in rows]
+
+
+def keyed(database: Database, prefix: str, user: str) -> list[NoteState]:
+    """What is a person's own, holds, and has a key that begins so, by key."""
+    question = (
+        f'SELECT {COLUMNS} FROM note n WHERE n.key >= ? AND n.key < ? AND n.user = ? '
+        'AND n.to_ns IS NULL AND n.forgotten_ns IS NULL ORDER BY n.key, n.day, n.line'
+    )
+    bound = (prefix, prefix + '\U0010ffff', user)
+    return [state_of(row) for row in database.rows(question, bound)]
+
+
 def snapshot(database: Database) -> Iterator[tuple[Any, ...]]:
     """What the hash of the notes covers, in an order that does not hang on rows."""
     question = (
