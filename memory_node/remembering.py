@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from memory_node.asking import Asking
 from memory_node.model import Purge
+from memory_node.notes.beliefs import Event
 from memory_node.notes.items import (
     Consolidation,
     Network,
@@ -18,10 +19,13 @@ from memory_node.notes.items import (
     NoteHit,
     NoteQuery,
     NoteState,
+    slug,
 )
 from memory_node.notes.journal import Journal, journal_of
+from memory_node.notes.learning import Learning
 from memory_node.notes.notebook import Notebook
 from memory_node.notes.recall import Recollection
+from memory_node.notes.reflect import Reflection, reflect
 from memory_node.placing import Placing
 from memory_node.store.database import ERASING
 from memory_node.store.edits import Asked
@@ -70,7 +74,8 @@ class Remembering(Placing, Asking):
         """Answer a question from notes, each answer with file and line (WM-10).
 
         Args:
-            text: «what does Anna prefer», «around Nov 27», words.
+            text: «what does Anna prefer», «around Nov 27», words. That a user asked is kept in
+                their folder as an event, for what is learned of them (OM-3).
             now_ns: when it is asked; None: the newest stamp that the memory has seen.
             scope: who asks: `user`, `robot_id`. limit: most answers. since_ns: none older.
             max_tokens: of the text. utc_offset_s: how far local time is ahead.
@@ -78,10 +83,56 @@ class Remembering(Placing, Asking):
         Raises:
             InvalidValueError: a value is malformed.
         """
+        at_ns = self._at(now_ns)
         with self._noted() as book:
-            return book.recall(
-                text, self._at(now_ns), scope, limit, since_ns, max_tokens, utc_offset_s
+            found = book.recall(text, at_ns, scope, limit, since_ns, max_tokens, utc_offset_s)
+            user = slug((scope or {}).get('user', ''))
+            if user and text.strip() and not self._database.readonly:
+                about = book.entities_in(text)
+                book.add_event(Event('ask', text, at_ns, concepts=about), user)
+            return found
+
+    def learning(self) -> Learning:
+        """What is learned of people: beliefs, vague words, anchors. Use it from one thread."""
+        with self._noted() as book:
+            return Learning(book)
+
+    def reflect(
+        self, since_ns: int = 0, now_ns: int | None = None, scope: Mapping[str, str] | None = None
+    ) -> Reflection:  # fmt: skip
+        """Write the generated part of the pages of whom and what recent notes are about (WM-12).
+
+        With a user in the scope: in their folder, and what they keep doing becomes beliefs.
+
+        Raises:
+            InvalidValueError: a value is malformed.
+            StoreError: not everything was written.
+        """
+
+        def run() -> Reflection:
+            book, at_ns = self._notebook(), self._at(now_ns)
+            user = (scope or {}).get('user', '')
+            if user:
+                Learning(book).consolidate(user, at_ns)
+            return reflect(book, since_ns, at_ns, scope)
+
+        return self._patiently(run)
+
+    def revise_opinion(
+        self, note_id: str, supports: bool, evidence: str, at_ns: int | None = None,
+        user: str = '', robot_id: str = '',
+    ) -> NoteState:  # fmt: skip
+        """Move how sure an opinion is by one piece of evidence, a small step (WM-14).
+
+        Raises:
+            InvalidValueError: no such opinion.
+            StoreError: it was not written.
+        """
+        return self._patiently(
+            lambda: self._notebook().revise(
+                note_id, supports, evidence, self._at(at_ns), user, robot_id
             )
+        )
 
     def note(self, note_id: str, user: str = '', robot_id: str = '') -> NoteState:
         """The note of an id.

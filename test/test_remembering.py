@@ -90,3 +90,35 @@ def test_purging_a_label_or_an_object_takes_the_notes_that_name_it() -> None:
         memory.purge(label='mug', recorded_ns=T0)
         left = contents(memory.notes(NoteQuery()))
         assert 'Wash the Mug' not in left and 'A smug smile' in left
+
+
+def test_om_3_om_5_what_a_user_asks_again_and_again_becomes_a_belief() -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        memory.remember(Note('Green tea is in the drawer', entities=['green tea']), T0)
+        for n in range(3):
+            found = memory.recall('where is the green tea', T0 + n, {'user': 'Anna'})
+            assert len(found.items) == 1
+        memory.recall('where is the green tea', T0)  # nobody asked
+        memory.reflect(0, T0 + 9, {'user': 'Anna'})
+        likes = {b.object for b in memory.learning().persona('anna', T0 + 9)}
+        assert 'green-tea' in likes
+        assert memory.learning().persona('ben', T0 + 9) == []
+
+
+def test_recall_of_a_file_opened_for_reading_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / 'robot.db'
+    with SpatialMemory.open(str(path)) as memory:
+        memory.remember(Note('Tea is in the drawer'), T0)
+    before = {p: p.read_bytes() for p in tmp_path.rglob('*.md')}
+    with SpatialMemory.open(str(path), readonly=True) as memory:
+        assert memory.recall('tea', T0, {'user': 'anna'}).text.endswith('Tea is in the drawer')
+    assert {p: p.read_bytes() for p in tmp_path.rglob('*.md')} == before
+
+
+def test_an_opinion_is_revised_and_cited() -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        note = Note('Anna likes jazz', network='opinion', entities=['Anna'], confidence=0.5)  # type: ignore[arg-type]
+        [event] = memory.remember(note, T0)
+        memory.revise_opinion(event.id, True, 'memory/2025-11-01.md:3')
+        [item] = memory.recall('does Anna like jazz', T0).items
+        assert item.state.note.confidence == 0.525

@@ -55,6 +55,7 @@ class NoteOp(str, Enum):
     FORGET = 'FORGET'
     VERDICT = 'VERDICT'
     EVENT = 'EVENT'
+    REVISE = 'REVISE'
 
 
 NETWORK_OF = {

@@ -242,7 +242,7 @@ def _read(page: Page, file: str, line: int, text: str, seen: Counter[str]) -> No
     said, more = _uncommented(bullet[1])
     if 'op' in more:
         op, addition = NoteOp(more['op']), dict(more.get('said', {}))
-        if op is NoteOp.MERGE:
+        if op in (NoteOp.MERGE, NoteOp.REVISE):
             from_plain({**addition, 'content': said})
         elif op is NoteOp.EVENT:
             event_of(addition, int(more['at']), f'{file}:{line}')

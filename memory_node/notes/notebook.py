@@ -20,6 +20,7 @@ from memory_node.notes.beliefs import Event, event_of, plain_event
 from memory_node.notes.filing import Filing
 from memory_node.notes.items import (
     Consolidation,
+    Network,
     Note,
     NoteEvent,
     NoteHit,
@@ -37,6 +38,7 @@ from memory_node.notes.lines import (
     write_note,
     write_op,
 )
+from memory_node.notes.opinions import moved
 from memory_node.notes.recall import Recollection, named, recall
 from memory_node.notes.working import WorkingMemory
 from memory_node.store import notes as rows
@@ -157,6 +159,46 @@ class Notebook(Filing):
     def keyed(self, prefix: str, user: str) -> list[NoteState]:
         """What is a person's own, holds, and has a key that begins so."""
         return rows.keyed(self._database, prefix, user)
+
+    def newest(self, user: str, limit: int = 10_000) -> list[NoteState]:
+        """The newest notes that hold, of a person or (empty) of nobody."""
+        return rows.newest(self._database, user, limit)
+
+    def revise(
+        self, note_id: str, supports: bool, evidence: str, at_ns: int, user: str = '',
+        robot_id: str = '',
+    ) -> NoteState:  # fmt: skip
+        """Move how sure an opinion is by one piece of evidence (WM-13, 14); links keep both kinds.
+
+        The same evidence counts once.
+
+        Args:
+            note_id: of an opinion that somebody wrote. supports: or contradicts.
+            evidence: `FILE:LINE` or the like. at_ns: when. user, robot_id: who sees it.
+
+        Raises:
+            InvalidValueError: no such opinion.
+            StoreError: it was not written.
+        """
+        checks.word('evidence', evidence)
+        checks.whole('at_ns', at_ns, 0, _NS_9999)
+        state = self.get(note_id, user, robot_id)
+        note = state.note
+        if note.network is not Network.OPINION:
+            raise InvalidValueError(f'note: got {note_id!r}, expected the id of an opinion')
+        links = dict.fromkeys(note.links)
+        pair = ('supported by' if supports else 'contradicted by', evidence)
+        if pair in links:
+            return state
+        links[pair] = None
+        said = [name for name, _ in links]
+        sure = moved(
+            note.confidence, supports, said.count('supported by'), said.count('contradicted by')
+        )
+        words = f'{"Supports" if supports else "Contradicts"} «{_cut(note.content)}»: {evidence}'
+        said_so = {'links': [list(pair)], 'confidence': sure}
+        self._op(NoteOp.REVISE, state, words, at_ns, said_so)
+        return self.get(note_id, user, robot_id)
 
     def entities_in(self, text: str) -> tuple[str, ...]:
         """The entities that a text names and notes are about."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -162,6 +163,15 @@ def keyed(database: Database, prefix: str, user: str) -> list[NoteState]:
     )
     bound = (prefix, prefix + '\U0010ffff', user)
     return [state_of(row) for row in database.rows(question, bound)]
+
+
+def newest(database: Database, user: str, limit: int) -> list[NoteState]:
+    """The newest notes that hold, of a person or (empty) of nobody."""
+    question = (
+        f'SELECT {COLUMNS} FROM note n WHERE n.user = ? AND n.to_ns IS NULL '
+        'AND n.forgotten_ns IS NULL ORDER BY n.from_ns DESC, n.day DESC, n.line DESC LIMIT ?'
+    )
+    return [state_of(row) for row in database.rows(question, (user, limit))]
 
 
 def snapshot(database: Database) -> Iterator[tuple[Any, ...]]:
@@ -360,8 +370,11 @@ def _apply(connection: apsw.Connection, note_id: str, ops: Sequence[tuple[str, i
         verdicts: dict[str, int] = {}
         for op, at_ns, text in ops:
             more = json.loads(text)
-            if op == NoteOp.MERGE.value:
-                note = extended(note, from_plain({**more, 'content': note.content}))
+            if op in (NoteOp.MERGE.value, NoteOp.REVISE.value):
+                addition = from_plain({**more, 'content': note.content})
+                note = extended(note, addition)
+                if op == NoteOp.REVISE.value:
+                    note = dataclasses.replace(note, confidence=addition.confidence)
             elif op == NoteOp.FORGET.value:
                 forgotten = at_ns
             elif op == NoteOp.VERDICT.value:
