@@ -13,7 +13,7 @@ from views import seen, view
 
 from memory_node import SpatialMemory
 from memory_node.errors import ReadOnlyError
-from memory_node.notes.items import Note, NoteKind, NoteQuery
+from memory_node.notes.items import Note, NoteKind, NotePose, NoteQuery
 
 
 def test_notes_survive_closing_and_what_was_edited_meanwhile_is_taken_in(tmp_path: Path) -> None:
@@ -122,3 +122,31 @@ def test_an_opinion_is_revised_and_cited() -> None:
         memory.revise_opinion(event.id, True, 'memory/2025-11-01.md:3')
         [item] = memory.recall('does Anna like jazz', T0).items
         assert item.state.note.confidence == 0.525
+
+
+def test_om_8_what_is_known_of_people_is_apart_from_the_map() -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        memory.observe(view(5, seen('mug')))
+        before = memory.snapshot_hash(), memory.seq
+        learning = memory.learning()
+        learning.set_anchor('anna', 'home', NotePose('map', (4, 5, 0)), T0)
+        learning.state('anna', 'likes', 'tea', T0)
+        assert (memory.snapshot_hash(), memory.seq) == before
+        assert learning.here('anna', 'map') == (4.0, 5.0)
+
+
+def test_wm_20_facts_are_world_what_was_done_is_experience_habits_are_opinion() -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        memory.remember([
+            Note('The mug is on the table', NoteKind.SPATIAL, entities=['object:1']),
+            Note('I wiped the table', NoteKind.EPISODIC),
+        ], T0)  # fmt: skip
+        memory.learning().state('anna', 'likes', 'tea', T0)
+        hits = memory.notes(NoteQuery(scope={'user': 'anna'}))
+        networks = {hit.note.content: hit.note.network for hit in hits}
+        assert {word: network.value for word, network in networks.items() if network} == {
+            'The mug is on the table': 'world', 'I wiped the table': 'experience',
+            'anna likes tea (said so, 1.00).': 'opinion',
+        }  # fmt: skip
+        memory.rebuild_notes()
+        assert len(memory.notes(NoteQuery(scope={'user': 'anna'}))) == 3

@@ -46,7 +46,7 @@ def test_wm_15_what_is_remembered_is_recalled_with_its_line(path: Path, capsys: 
 def test_wm_15_since_and_k(path: Path, capsys: Any) -> None:
     for day in (1, 20, 29):
         run(capsys, 'remember', path, f'Lamp {day} is on', '--at', f'2025-11-{day:02}')
-    code, out, _ = run(capsys, 'recall', path, 'lamps', '--since', '15d', '--json', *AT)
+    _, out, _ = run(capsys, 'recall', path, 'lamps', '--since', '15d', '--json', *AT)
     said = json.loads(out)
     assert {item['content'] for item in said['items']} == {'Lamp 20 is on', 'Lamp 29 is on'}
     _, out, _ = run(capsys, 'recall', path, 'lamps', '--k', 1, '--json', *AT)

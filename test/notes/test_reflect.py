@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,50 @@ def test_wm_14_only_opinions_move() -> None:
     [event] = book.write([Note('Tea is hot')], T0)
     with pytest.raises(InvalidValueError, match='opinion'):
         book.revise(event.id, True, 'x:1', T0)
+
+
+def test_killed_while_reflecting_nothing_that_a_person_wrote_is_lost(tmp_path: Path) -> None:
+    mine = 'Mine: do not lend it.\n' * 2000
+    page = tmp_path / MUG
+    page.parent.mkdir(parents=True)
+    page.write_text(mine)
+    for _ in range(3):
+        child = subprocess.Popen(
+            [sys.executable, '-c', _REFLECTING, str(tmp_path)], stdout=subprocess.PIPE
+        )
+        assert child.stdout is not None
+        for _ in range(5):
+            child.stdout.readline()
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        text = page.read_text()
+        assert text.startswith(mine) and text.count(BEGIN) == text.count(END) == 1
+
+
+_REFLECTING = """
+import sys
+import subprocess
+import sys
+from pathlib import Path
+from memory_node.notes.items import Note
+from memory_node.notes.journal import Journal
+from memory_node.notes.notebook import Notebook
+from memory_node.notes.reflect import reflect
+from memory_node.store.database import Database
+book = Notebook(Database(':memory:'), Journal(Path(sys.argv[1])))
+book.sync()
+for n in range(100_000):
+    book.write([Note(f'crack {n}', entities=['red mug'])], 10**18 + n)
+    reflect(book, 0, 10**18 + n)
+    print(n, flush=True)
+"""
+
+
+def test_wm_16_notes_need_neither_the_node_nor_the_map() -> None:
+    code = (
+        'import sys; import memory_node.notes.reflect, memory_node.notes.learning; '
+        "print([m for m in ('rclpy', 'memory_node.memory', 'memory_node.fusion.engine') "
+        'if m in sys.modules])'
+    )
+    assert subprocess.check_output([sys.executable, '-c', code], text=True) == '[]\n'
