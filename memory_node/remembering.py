@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from memory_node.asking import Asking
+from memory_node.errors import ReadOnlyError
 from memory_node.model import Purge
 from memory_node.notes.beliefs import Event
 from memory_node.notes.items import (
@@ -21,7 +22,7 @@ from memory_node.notes.items import (
     NoteState,
     slug,
 )
-from memory_node.notes.journal import Journal, journal_of
+from memory_node.notes.journal import Journal, Mark, journal_of
 from memory_node.notes.learning import Learning
 from memory_node.notes.notebook import Notebook
 from memory_node.notes.recall import Recollection
@@ -30,6 +31,9 @@ from memory_node.placing import Placing
 from memory_node.store.database import ERASING
 from memory_node.store.edits import Asked
 from memory_node.store.wanted import Wanted
+
+FILES_A_TURN = 50
+"""So many files of the journal are read before others get their turn."""
 
 
 class Remembering(Placing, Asking):
@@ -40,6 +44,7 @@ class Remembering(Placing, Asking):
     """
 
     _kept: Notebook | None = None
+    _note_listener: Callable[[Mapping[str, object]], None] | None = None
 
     def remember(
         self, notes: Note | Sequence[Note], at_ns: int | None = None
@@ -88,14 +93,18 @@ class Remembering(Placing, Asking):
             found = book.recall(text, at_ns, scope, limit, since_ns, max_tokens, utc_offset_s)
             user = slug((scope or {}).get('user', ''))
             if user and text.strip() and not self._database.readonly:
-                about = book.entities_in(text)
+                about = book.entities_in(text, user, (scope or {}).get('robot_id', ''))
                 book.add_event(Event('ask', text, at_ns, concepts=about), user)
             return found
 
-    def learning(self) -> Learning:
-        """What is learned of people: beliefs, vague words, anchors. Use it from one thread."""
+    @contextmanager
+    def learning(self) -> Iterator[Learning]:
+        """What is learned of people: beliefs, vague words, anchors; others wait meanwhile.
+
+        Nothing else may be asked of this memory inside: `with memory.learning() as known: …`.
+        """
         with self._noted() as book:
-            return Learning(book)
+            yield Learning(book)
 
     def reflect(
         self, since_ns: int = 0, now_ns: int | None = None, scope: Mapping[str, str] | None = None
@@ -108,6 +117,9 @@ class Remembering(Placing, Asking):
             InvalidValueError: a value is malformed.
             StoreError: not everything was written.
         """
+
+        if self._database.readonly:
+            raise ReadOnlyError('the memory was opened for reading only')
 
         def run() -> Reflection:
             book, at_ns = self._notebook(), self._at(now_ns)
@@ -215,7 +227,29 @@ class Remembering(Placing, Asking):
         Raises:
             StoreError: a file cannot be read, or the index cannot be written.
         """
-        return self._patiently(lambda: self._notebook().sync(progress))
+        known, found = self._files_known()
+        if known == found:  # told without making anybody wait
+            return []
+        total = sum(known.get(name) != found.get(name) for name in {*known, *found})
+        read: dict[str, None] = {}
+
+        def tell(done: int, _: int) -> None:
+            if progress is not None:
+                progress(len(read) + done, max(total, len(read) + done))
+
+        while part := self._patiently(lambda: self._notebook(False).sync(tell, FILES_A_TURN)):
+            news = [name for name in part if name not in read]
+            read.update(dict.fromkeys(part))
+            if not news:  # somebody writes them all the while: the next time will do
+                break
+        return list(read)
+
+    def _files_known(self) -> tuple[dict[str, Mark], dict[str, Mark]]:
+        """The files of the journal that the index is of, and those that are there."""
+        with self._opened():
+            book = self._notebook(False)
+            known, journal = book.known_files(), book.journal
+        return known, journal.marks()
 
     def rebuild_notes(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Make the index of the journal anew.
@@ -240,6 +274,10 @@ class Remembering(Placing, Asking):
         with self._noted() as book:
             return list(book.events)
 
+    def on_note_event(self, listener: Callable[[Mapping[str, object]], None] | None) -> None:
+        """Be told of each retrieval and write of notes; the lock is held, so only take it down."""
+        self._note_listener = listener
+
     def snapshot(self, path: str) -> int:
         """Copy the store and its journal; returns the last log line.
 
@@ -253,14 +291,14 @@ class Remembering(Placing, Asking):
 
     # -- inside ----------------------------------------------------------------------------------
 
-    def _notebook(self) -> Notebook:
-        """The notes, with what was edited taken in when they are first used; the lock is held."""
+    def _notebook(self, fresh: bool = True) -> Notebook:
+        """The notes; the lock is held. fresh: at the first use take in what was edited before."""
         if self._kept is None:
             readonly = self._database.readonly
             folder = journal_of(self._database.path)
             journal = Journal(folder, readonly, self.config.durability == 'power')
-            book = Notebook(self._database, journal, self.config.working_notes)
-            if not readonly:
+            book = Notebook(self._database, journal, self.config.working_notes, self._on_note)
+            if fresh and not readonly:
                 book.sync()
             self._kept = book
         return self._kept
@@ -269,6 +307,10 @@ class Remembering(Placing, Asking):
     def _noted(self) -> Iterator[Notebook]:
         with self._opened():
             yield self._notebook()
+
+    def _on_note(self, event: Mapping[str, object]) -> None:
+        if self._note_listener is not None:
+            self._note_listener(event)
 
     def _at(self, at_ns: int | None) -> int:
         return self._session.newest_ns if at_ns is None else at_ns

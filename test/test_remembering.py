@@ -100,9 +100,9 @@ def test_om_3_om_5_what_a_user_asks_again_and_again_becomes_a_belief() -> None:
             assert len(found.items) == 1
         memory.recall('where is the green tea', T0)  # nobody asked
         memory.reflect(0, T0 + 9, {'user': 'Anna'})
-        likes = {b.object for b in memory.learning().persona('anna', T0 + 9)}
-        assert 'green-tea' in likes
-        assert memory.learning().persona('ben', T0 + 9) == []
+        with memory.learning() as known:
+            assert 'green-tea' in {b.object for b in known.persona('anna', T0 + 9)}
+            assert known.persona('ben', T0 + 9) == []
 
 
 def test_recall_of_a_file_opened_for_reading_writes_nothing(tmp_path: Path) -> None:
@@ -128,11 +128,11 @@ def test_om_8_what_is_known_of_people_is_apart_from_the_map() -> None:
     with SpatialMemory.open(':memory:') as memory:
         memory.observe(view(5, seen('mug')))
         before = memory.snapshot_hash(), memory.seq
-        learning = memory.learning()
-        learning.set_anchor('anna', 'home', NotePose('map', (4, 5, 0)), T0)
-        learning.state('anna', 'likes', 'tea', T0)
+        with memory.learning() as known:
+            known.set_anchor('anna', 'home', NotePose('map', (4, 5, 0)), T0)
+            known.state('anna', 'likes', 'tea', T0)
+            assert known.here('anna', 'map') == (4.0, 5.0)
         assert (memory.snapshot_hash(), memory.seq) == before
-        assert learning.here('anna', 'map') == (4.0, 5.0)
 
 
 def test_wm_20_facts_are_world_what_was_done_is_experience_habits_are_opinion() -> None:
@@ -141,7 +141,8 @@ def test_wm_20_facts_are_world_what_was_done_is_experience_habits_are_opinion() 
             Note('The mug is on the table', NoteKind.SPATIAL, entities=['object:1']),
             Note('I wiped the table', NoteKind.EPISODIC),
         ], T0)  # fmt: skip
-        memory.learning().state('anna', 'likes', 'tea', T0)
+        with memory.learning() as known:
+            known.state('anna', 'likes', 'tea', T0)
         hits = memory.notes(NoteQuery(scope={'user': 'anna'}))
         networks = {hit.note.content: hit.note.network for hit in hits}
         assert {word: network.value for word, network in networks.items() if network} == {

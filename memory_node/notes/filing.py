@@ -12,7 +12,7 @@ from collections.abc import Callable
 from memory_node import checks
 from memory_node.errors import InvalidValueError, StoreError
 from memory_node.notes.items import slug
-from memory_node.notes.journal import Journal, journal_of
+from memory_node.notes.journal import Journal, Mark, journal_of
 from memory_node.notes.lines import RETAIN, Page, day_name, read_page, user_of
 from memory_node.store import notes as rows
 from memory_node.store import opening
@@ -33,17 +33,25 @@ class Filing:
         self.journal = journal
         self._database = database
 
-    def sync(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
+    def known_files(self) -> dict[str, Mark]:
+        """The files that the index is of, with their marks."""
+        return rows.known_files(self._database)
+
+    def sync(
+        self, progress: Callable[[int, int], None] | None = None, most: int | None = None
+    ) -> list[str]:
         """Read the files that are not what they were; returns their names.
 
         Args:
             progress: called with how many of how many files were read.
+            most: so many files at most; None: all.
 
         Raises:
             StoreError: a file cannot be read, or the index cannot be written.
         """
         known, found = rows.known_files(self._database), self.journal.marks()
         changed = sorted(name for name in {*known, *found} if known.get(name) != found.get(name))
+        changed = changed[:most]
         for first in range(0, len(changed), FILES_AT_ONCE):
             part = changed[first : first + FILES_AT_ONCE]
             pages = []

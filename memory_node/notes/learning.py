@@ -196,6 +196,17 @@ class Learning:
         areas = self.areas(user, frame_id)
         return areas[0][0] if areas else None
 
+    def place(self, user: str, frame_id: str) -> tuple[float, float, float] | None:
+        """As `here`, with the height of a stated place; of an area that of the frame's origin."""
+        known = self.anchors(user)
+        for name in FIRST_ANCHORS:
+            pose = known.get(name)
+            if pose is not None and pose.frame_id == frame_id:
+                x, y, z = pose.position_m
+                return x, y, z
+        found = self.here(user, frame_id)
+        return None if found is None else (*found, 0.0)
+
 
 def _owner(user: str) -> str:
     found = scope_of({'user': user}).get('user', '')

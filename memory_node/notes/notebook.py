@@ -200,9 +200,9 @@ class Notebook(Filing):
         self._op(NoteOp.REVISE, state, words, at_ns, said_so)
         return self.get(note_id, user, robot_id)
 
-    def entities_in(self, text: str) -> tuple[str, ...]:
-        """The entities that a text names and notes are about."""
-        return named(self._database, text)
+    def entities_in(self, text: str, user: str = '', robot_id: str = '') -> tuple[str, ...]:
+        """The entities that a text names and notes are about that this user and robot may see."""
+        return named(self._database, text, {'user': slug(user), 'robot_id': robot_id})
 
     def _op(
         self, op: NoteOp, state: NoteState, words: str, at_ns: int, said: Mapping[str, Any]
@@ -331,6 +331,25 @@ class Notebook(Filing):
         self._emit({'op': 'forget', 'key': query.key, 'at_ns': at_ns,
                     'events': [('FORGET', number) for number in gone]})  # fmt: skip
         return len(gone)
+
+    def forget_one(
+        self, note_id: str, at_ns: int, reason: str = '', user: str = '', robot_id: str = ''
+    ) -> NoteState:
+        """Forget one note, if this user and robot may see it; what is forgotten stays so.
+
+        Raises:
+            InvalidValueError: see `get`.
+            StoreError: it was not forgotten.
+        """
+        checks.said('reason', reason)
+        checks.whole('at_ns', at_ns, 0, _NS_9999)
+        state = self.get(note_id, user, robot_id)
+        if state.forgotten_ns is None:
+            words = f'Forgot «{_cut(state.note.content)}»{f": {reason}" if reason else ""}'
+            self._op(NoteOp.FORGET, state, words, at_ns, {'reason': reason})
+            self._emit({'op': 'forget', 'key': state.note.key, 'at_ns': at_ns,
+                        'events': [('FORGET', note_id)]})  # fmt: skip
+        return self.get(note_id, user, robot_id)
 
     def rate(
         self, note_id: str, verdict: str, at_ns: int, user: str = '', robot_id: str = '',

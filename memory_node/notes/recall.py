@@ -56,6 +56,10 @@ _DURING = f"""n.clock = 'wall' AND n.row IN (
 _VOCABULARY = (
     'CREATE VIRTUAL TABLE IF NOT EXISTS temp.note_word USING fts5vocab(main, note_text, row)'
 )
+_SEEN = (
+    'SELECT 1 FROM note_entity e JOIN note n ON n.row = e.row WHERE e.slug = ? '
+    "AND n.user IN ('', ?) AND n.robot IN ('', ?) LIMIT 1"
+)
 _Row = tuple[Any, ...]
 _FROM, _ROW = 3, 8
 """Places in rows.COLUMNS."""
@@ -136,7 +140,7 @@ def recall(
     checks.limit(limit)
     budget = checked_tokens(max_tokens) * CHARACTERS_A_TOKEN
     query = NoteQuery(scope=scope_of(scope or {}), include_invalidated=True)
-    question = _read(database, text, now_ns, utc_offset_s)
+    question = _read(database, text, now_ns, utc_offset_s, query.scope)
     if not (question.words or question.entities or question.span.words):
         return Recollection((), '', 0, question.kind, question.span)
     where, bound = _conditions(query, question, since_ns)
@@ -158,16 +162,23 @@ def recall(
     return Recollection(tuple(items), '\n'.join(lines), omitted, question.kind, question.span)
 
 
-def _read(database: Database, text: str, now_ns: int, ahead_s: float) -> _Question:
+def has_words(text: str) -> bool:
+    """Whether a question has words to look for, beside those of which questions are made."""
+    return any(word not in _FRAME and word not in _OPINION for word in rows.text_words(text))
+
+
+def _read(
+    database: Database, text: str, now_ns: int, ahead_s: float, scope: Mapping[str, str]
+) -> _Question:  # fmt: skip
     left, span = take_dates(text, now_ns, ahead_s)
     said = rows.text_words(left)
     opinion = any(word in _OPINION for word in said)
     words = [word for word in said if word not in _FRAME and word not in _OPINION]
-    return _Question(tuple(words), named(database, left), opinion, span)
+    return _Question(tuple(words), named(database, left, scope), opinion, span)
 
 
-def named(database: Database, text: str) -> tuple[str, ...]:
-    """Entities that a text names, longest first."""
+def named(database: Database, text: str, scope: Mapping[str, str]) -> tuple[str, ...]:
+    """Entities that a text names and that notes are about which who asks may see, longest first."""
     parts = slug(text).split('-')
     tried = {
         '-'.join(parts[k : k + n]).strip('.:'): None
@@ -179,7 +190,9 @@ def named(database: Database, text: str) -> tuple[str, ...]:
     names = [name for name in tried if name and name not in _FRAME]
     marks = ', '.join('?' * len(names))
     known = database.rows(f'SELECT DISTINCT slug FROM note_entity WHERE slug IN ({marks})', names)
-    return tuple(sorted((name for (name,) in known), key=lambda name: (-len(name), name)))
+    bound = (scope.get('user', ''), scope.get('robot_id', ''))
+    seen = [name for (name,) in known if database.rows(_SEEN, (name, *bound))]
+    return tuple(sorted(seen, key=lambda name: (-len(name), name)))
 
 
 def _conditions(
