@@ -493,6 +493,14 @@ class NodeConfig:
         'YAML file with regions that are made so at the start; ~ is expanded. Empty: none.',
         read_only=True,
     )
+    notes_sync_s: float = tunable(
+        5.0,
+        'How often it is looked whether somebody edited the journal of notes; 0: at the start only.',
+        unit='s',
+        low=0.0,
+        high=86400.0,
+        read_only=True,
+    )
     autostart: bool = tunable(
         True, 'Configure and activate at start; false under a lifecycle manager.', read_only=True
     )
