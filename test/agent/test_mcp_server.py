@@ -73,7 +73,8 @@ def test_a_file_is_served_read_only_over_stdio(path: str) -> None:
         async with over_stdio(path) as session:
             tools = (await session.list_tools()).tools
             assert sorted(tool.name for tool in tools) == sorted(TOOLS)
-            assert all(tool.annotations.read_only_hint for tool in tools)
+            writing = {t.name for t in tools if not t.annotations.read_only_hint}
+            assert writing == {'feedback', 'reflect', 'remember'}
             found = answer(await session.call_tool('whats_on', {'anchor': 'table'}))
             assert [r['subject'] for r in found['relations']] == ['mug']
             for name, arguments, says in (
@@ -81,6 +82,8 @@ def test_a_file_is_served_read_only_over_stdio(path: str) -> None:
                 ('object_details', {'object_id': 99}, 'no object has this id'),
                 ('object_details', {'object_id': True}, 'argument object_id'),
                 ('format_disk', {}, 'no such tool'),
+                ('remember', {'text': 'x'}, 'opened for reading only: nothing can be written'),
+                ('reflect', {}, 'opened for reading only'),
             ):
                 result = await session.call_tool(name, arguments)
                 assert result.is_error and says in result.content[0].text
