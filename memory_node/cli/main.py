@@ -17,7 +17,7 @@ from memory_node.cli.words import add_ask
 
 VERBS = (
     'inspect', 'query', 'ask', 'check', 'rebuild', 'repair', 'snapshot', 'plan',
-    'remember', 'recall', 'reflect',
+    'remember', 'recall', 'reflect', 'feedback',
     'correct', 'report', 'forget', 'purge', 'consolidate', 'split', 'merge',
 )  # fmt: skip
 OK, FINDINGS, CANNOT = 0, 1, 2

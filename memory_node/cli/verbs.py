@@ -107,6 +107,7 @@ VERBS: dict[str, Callable[[argparse.Namespace, Terminal], int]] = {
     'repair': mend,
     'snapshot': snapshot,
     'plan': plan,
+    'feedback': notes.feedback,
     'recall': notes.recall,
     'reflect': notes.reflect,
     'remember': notes.remember,

@@ -1,7 +1,7 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""`memory remember`, `recall`, `reflect` (WM-15): notes from the command line."""
+"""`memory remember`, `recall`, `reflect`, `feedback` (WM-15): notes from the command line."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from notes_kit import T0
+from views import seen, view
 
 from memory_node import SpatialMemory
 from memory_node.cli.main import CANNOT, OK, main
+from memory_node.notes.items import Note
 
 AT = ('--at', '2025-11-30T10:00')
 
@@ -86,3 +89,46 @@ def test_a_copy_takes_the_journal_along(path: Path, tmp_path: Path, capsys: Any)
 def test_bad_values_are_refused(path: Path, capsys: Any, arguments: tuple[str, ...]) -> None:
     verb, *more = arguments
     assert run(capsys, verb, path, *more)[0] == CANNOT
+
+
+def test_feedback_teaches_words_rates_notes_and_states(tmp_path: Path, capsys) -> None:
+    path = str(tmp_path / 'a.db')
+    with SpatialMemory.open(path) as memory:
+        memory.observe(view(T0 / 1e9, seen('mug')))
+        [event] = memory.remember(Note('The drawer jams'), T0)
+
+    def told(*arguments: str, code: int = 0) -> dict:
+        assert main(['feedback', path, *arguments, '--json']) == code
+        return json.loads(capsys.readouterr().out)
+
+    words = told('accepted', 'cafe', 'distance=3', 'price=4.5', '--user', 'anna')['words']
+    assert {(w['term'], w['value']) for w in words} == {('near', 3.0), ('budget', 4.5)}
+    assert told('declined', 'bar', 'distance=9', '--user', 'anna', '--reason', 'too far')['events']
+    rated = told('rated', 'useful', event.id, 'n0')
+    assert rated['notes'][0]['verdicts'] == {'useful': 1} and rated['refused'][0]['id'] == 'n0'
+    assert told('episode', 'failed', event.id, '--episode', 'e4')['helpfulness'] == 0.5
+    assert told('stated', 'likes', 'tea', '--user', 'anna')['object'] == 'tea'
+    assert 'expected the id of a note' in told('rated', 'wrong', 'n0', code=2)['error']
+    assert 'user' in told('accepted', 'cafe', 'distance=3', code=2)['error']
+    assert 'predicate' in told('stated', 'adores', 'tea', '--user', 'a', code=2)['error']
+    with pytest.raises(SystemExit):
+        main(['feedback', path, 'accepted', 'cafe', 'distance'])
+    assert main(['ask', path, 'how far is near for me?', '--user', 'anna']) == 0
+    said = capsys.readouterr().out
+    assert said.startswith('Up to 3 m') and '(near: 3 m, learned from 1 accepted option' in said
+    assert main(['ask', path, 'how far is near for me?', '--user', 'ben']) == 0
+    assert 'Up to 2 m' in capsys.readouterr().out
+
+
+def test_the_command_line_shows_one_users_notes_to_no_other(tmp_path: Path, capsys) -> None:
+    path = str(tmp_path / 'a.db')
+    with SpatialMemory.open(path) as memory:
+        memory.remember(Note('Keeps the zyxkey', scope={'user': 'anna'}, entities=['zyxkey']), T0)
+    for verb in ('recall', 'ask'):
+        for user, there in (('anna', True), ('ben', False), ('', False)):
+            assert main([verb, path, 'who keeps the zyxkey?', '--user', user, '--json']) == 0
+            said = json.loads(capsys.readouterr().out)
+            shown = said['items'] if verb == 'recall' else said['sources']
+            assert bool(shown) == there, (verb, user)
+    assert main(['remember', path, 'About nothing', '--about', 'object:99']) == 2
+    assert 'no object has the id 99' in capsys.readouterr().err
