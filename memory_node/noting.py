@@ -22,6 +22,8 @@ from memory_node.notes.beliefs import Event
 from memory_node.notes.items import (
     Note,
     NoteEvent,
+    NoteKind,
+    NoteOp,
     NoteState,
     scope_of,
     slug,
@@ -82,12 +84,26 @@ class Noting(Knowing, Answering):
             try:
                 if isinstance(note, SpatialMemoryError):
                     raise note
-                kept.append(Kept(tuple(self.remember(self._grounded(note), at_ns))))
+                kept.append(Kept(tuple(self._remember_one(self._grounded(note), at_ns))))
             except StoreError:
                 raise
             except SpatialMemoryError as error:
                 kept.append(Kept(reason=str(error)))
         return kept
+
+    def _remember_one(self, note: Note, at_ns: int | None) -> list[NoteEvent]:
+        """Write a note; that a person told something new is an event of theirs (OM-3)."""
+        events = self.remember(note, at_ns)
+        user = note.scope.get('user', '')
+        if user and note.kind is not NoteKind.WORKING and events[-1].op is NoteOp.ADD:
+            places = [name for name in note.entities if name.startswith(('object:', 'region:'))]
+            about = [n for n in note.entities if n not in places and slug(n) != user]
+            event = Event(
+                'remember', note.content[: checks.MAX_TEXT], self._at(at_ns),
+                place=places[0] if places else '', concepts=about,
+            )  # fmt: skip
+            self._patiently(lambda: self._notebook().add_event(event, user))
+        return events
 
     def recall_of(
         self, text: str, user: str = '', robot_id: str = '', now_ns: int | None = None,
@@ -165,9 +181,12 @@ class Noting(Knowing, Answering):
             if answer is not None:
                 return answer
         answer = self.answer_for(speaker, text, pose, at_ns, limit, since_seq)
-        if answer.refusal or not (answer.hits or answer.confidence):
+        known = not answer.refusal and bool(answer.hits or answer.confidence)
+        if question is not None and question.kind == noted.NOTED:
+            answer = answer if known else noted.unwritten(noted.WRITTEN)
+        elif not known:
             found = self.recall_of(said, speaker.user, robot_id, now_ns)
-            answer = noted.told(found, 'what was written down', limit) or answer
+            answer = noted.told(found, noted.WRITTEN, limit) or answer
         elif speaker.user:
             self._keep_question(speaker.user, said, now_ns)
         if model is None or not answer.refusal:
@@ -188,9 +207,8 @@ class Noting(Knowing, Answering):
             return noted.measured(
                 best.label, best.id, self.properties(best.id), speaker.meanings[question.term]
             )
-        reading = 'what was written down'
         found = self.recall(question.text, now_ns, _scope(speaker.user, robot_id))
-        return noted.told(found, reading, limit) or noted.unwritten(reading)
+        return noted.told(found, noted.WRITTEN, limit)
 
     def _keep_question(self, user: str, said: str, at_ns: int) -> None:
         """Keep that a person asked (OM-3)."""
@@ -199,7 +217,7 @@ class Noting(Knowing, Answering):
 
         def run() -> None:
             book = self._notebook()
-            book.add_event(Event('ask', said, at_ns, concepts=book.entities_in(said, user)), user)
+            book.add_event(Event('ask', said, at_ns, concepts=book.concepts_in(said, user)), user)
 
         self._patiently(run)
 

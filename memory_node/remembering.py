@@ -93,7 +93,7 @@ class Remembering(Placing, Asking):
             found = book.recall(text, at_ns, scope, limit, since_ns, max_tokens, utc_offset_s)
             user = slug((scope or {}).get('user', ''))
             if user and text.strip() and not self._database.readonly:
-                about = book.entities_in(text, user, (scope or {}).get('robot_id', ''))
+                about = book.concepts_in(text, user, (scope or {}).get('robot_id', ''))
                 book.add_event(Event('ask', text, at_ns, concepts=about), user)
             return found
 

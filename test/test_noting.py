@@ -115,6 +115,32 @@ def test_the_map_answers_first_and_notes_where_it_cannot(memory: SpatialMemory) 
     assert memory.ask('where is the unicorn?').sources == ()
 
 
+@pytest.mark.parametrize('question', [
+    'where is the love seat?', 'what is near to the lamp?', 'is there something like a mug?',
+    'where is my favourite mug?', 'how many mugs do we have?', 'what is near the mug?',
+    'what does the mug look like?', 'how far is the mug?',
+])  # fmt: skip
+def test_questions_about_things_are_left_to_the_map(
+    memory: SpatialMemory, question: str
+) -> None:  # fmt: skip
+    told = memory.ask(question, HERE)
+    alone = memory.answer_for(memory.speaker(), question, HERE, None, 10, 0)
+    assert told == alone and told.kind != 'noted'
+
+
+def test_om_3_what_a_person_tells_is_an_event_of_theirs(memory: SpatialMemory) -> None:
+    notes = [Note(f'Tea is good {n}', entities=['Anna', 'tea'], scope=ANNA) for n in range(3)]
+    memory.remember_each([*notes, notes[0]], T0)
+    book = memory._notebook()
+    assert [(e.kind, list(e.concepts)) for e in book.events_of('anna')] == [
+        ('remember', ['tea'])
+    ] * 3  # fmt: skip
+    memory.reflect(0, T0 + 1, ANNA)
+    assert {(b.predicate, b.object) for b in memory.known_of('anna', T0 + 1).persona} == {
+        ('likes', 'tea')
+    }  # fmt: skip
+
+
 def test_one_users_notes_are_in_no_answer_of_another(memory: SpatialMemory) -> None:
     memory.remember([
         Note(f'Anna prefers the {SECRET}', network=Network.OPINION, entities=['Anna', SECRET],

@@ -204,6 +204,10 @@ class Notebook(Filing):
         """The entities that a text names and notes are about that this user and robot may see."""
         return named(self._database, text, {'user': slug(user), 'robot_id': robot_id})
 
+    def concepts_in(self, text: str, user: str, robot_id: str = '') -> tuple[str, ...]:
+        """What a person's text is about, beside themselves."""
+        return tuple(n for n in self.entities_in(text, user, robot_id) if n != slug(user))
+
     def _op(
         self, op: NoteOp, state: NoteState, words: str, at_ns: int, said: Mapping[str, Any]
     ) -> None:  # fmt: skip

@@ -117,8 +117,12 @@ def feedback(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> 
 
 def forget(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     """The notes of ~/forget: all of them, or none."""
-    if request.object_id or request.undo or request.purge:
-        raise InvalidValueError('note_ids: got object_id, undo or purge too, expected none of them')
+    others = [name for name in ('object_id', 'undo', 'purge', 'label', 'person', 'map_id')
+              if getattr(request, name)]  # fmt: skip
+    if others or request.duration.sec or request.duration.nanosec:
+        raise InvalidValueError(
+            f'note_ids: got {", ".join(others) or "duration"} too, expected only a reason'
+        )
     by = (str(request.user), str(request.robot_id))
     at_ns = desk.now_ns() or memory.newest_stamp_ns
     for number in request.note_ids:
@@ -160,6 +164,8 @@ def _is_query(request: Any) -> bool:
 
 
 def _query(desk: Desk, memory: SpatialMemory, request: Any, response: Any, limit: int) -> None:
+    if stamp_to_ns(request.since):
+        raise InvalidValueError('since: got it with a filter, expected time_from there')
     if bool(request.relation) != bool(request.relation_to):
         raise InvalidValueError(
             f'relation: got {request.relation!r} and relation_to {request.relation_to!r}, expected '
