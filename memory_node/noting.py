@@ -15,7 +15,7 @@ from typing import Any
 
 from memory_node import checks
 from memory_node.answering import Answering, Model
-from memory_node.errors import InvalidValueError, SpatialMemoryError, StoreError
+from memory_node.errors import ClosedError, InvalidValueError, SpatialMemoryError, StoreError
 from memory_node.knowing import MAP, Knowing
 from memory_node.model import Pose
 from memory_node.notes.beliefs import Event
@@ -85,7 +85,7 @@ class Noting(Knowing, Answering):
                 if isinstance(note, SpatialMemoryError):
                     raise note
                 kept.append(Kept(tuple(self._remember_one(self._grounded(note), at_ns))))
-            except StoreError:
+            except (StoreError, ClosedError):
                 raise
             except SpatialMemoryError as error:
                 kept.append(Kept(reason=str(error)))
@@ -189,10 +189,7 @@ class Noting(Knowing, Answering):
             answer = noted.told(found, noted.WRITTEN, limit) or answer
         elif speaker.user:
             self._keep_question(speaker.user, said, now_ns)
-        if model is None or not answer.refusal:
-            return answer
-        told = model.answer(text, self.context(at_ns=now_ns))
-        return told if not told.refusal else answer
+        return answer if answer.sources else self.or_model(answer, model, text, now_ns)
 
     def _of_notes(
         self, question: noted.Asked, speaker: Speaker, robot_id: str, now_ns: int, limit: int

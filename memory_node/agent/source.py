@@ -85,7 +85,7 @@ class Source(Protocol):
     ) -> list[Meaning]:
         """As SpatialMemory.learn_accepted."""
 
-    def state_belief(self, user: str, predicate: str, name: str) -> object:
+    def state_belief(self, user: str, predicate: str, name: str) -> Any:
         """As SpatialMemory.state_belief."""
 
     def plan_search(self, text: str, object_id: int | None, *, limit: int) -> SearchPlan:
