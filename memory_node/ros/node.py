@@ -141,7 +141,7 @@ class SpatialMemoryNode(LifecycleNode):
                 self._memory = SpatialMemory.open(
                     self._path, self._settings.core, recover=self._settings.node.recover
                 )
-                self._memory.sync_notes()
+                self._edits.look()
                 if self._settings.node.regions_file:
                     self._memory.load_regions(
                         self._settings.node.regions_file, self._settings.node.map_id,

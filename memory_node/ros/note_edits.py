@@ -35,11 +35,12 @@ class Edits:
         if period_s:
             # Files change in the time of the world, whatever a simulator's clock says.
             node.create_timer(
-                period_s, self._look, MutuallyExclusiveCallbackGroup(),
+                period_s, self.look, MutuallyExclusiveCallbackGroup(),
                 Clock(clock_type=ClockType.STEADY_TIME),
             )  # fmt: skip
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Take in what was edited; where that fails, the map goes on, and it is told."""
         memory = self._memory()
         if memory is None:
             return

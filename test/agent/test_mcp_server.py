@@ -24,6 +24,7 @@ from memory_node import SpatialMemory
 from memory_node.agent import mcp_server
 from memory_node.agent.tools import TOOLS
 from memory_node.errors import InvalidValueError
+from memory_node.notes.items import Note
 
 anyio = pytest.importorskip('anyio')
 mcp_client = pytest.importorskip('mcp.client.session')
@@ -94,6 +95,21 @@ def test_a_file_is_served_read_only_over_stdio(path: str) -> None:
             assert sorted(r['subject'] for r in again['relations']) == ['cup', 'mug']
 
     anyio.run(talk)
+
+
+def test_whose_notes_are_served_is_said_at_the_start(path: str) -> None:
+    with SpatialMemory.open(path) as memory:
+        memory.remember(Note('The zyxkey is blue', scope={'user': 'anna'}))
+
+    async def talk(user: str) -> list[str]:
+        async with over_stdio(path, '--user', user) as session:
+            found = answer(await session.call_tool('recall', {'question': 'the zyxkey'}))
+            other = await session.call_tool('recall', {'question': 'zyxkey', 'user': 'anna'})
+            assert other.is_error
+            return [note['content'] for note in found['notes']]
+
+    assert anyio.run(talk, 'Anna') == ['The zyxkey is blue']
+    assert anyio.run(talk, 'ben') == []
 
 
 @contextlib.contextmanager

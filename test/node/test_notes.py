@@ -16,6 +16,7 @@ from spatial_memory.msg import Embedding, Note, NoteActivity, Option, Property, 
 
 from memory_node.agent.arguments import ToolError
 from memory_node.agent.tools import Toolbox
+from memory_node.errors import StoreError
 from memory_node.ros.conversions import stamp_from_ns, stamp_to_ns
 from memory_node.ros.tool_source import NodeSource
 
@@ -382,6 +383,19 @@ def test_wm_1_what_a_person_edits_is_taken_in_while_the_node_runs(robot, run_nod
     assert contents(ask('recall', text='key')) == ['The key is blue']
     (folder / '2026-01-01.md').write_text('## Retain\n- W: The key is green\n')
     wait_for(lambda: contents(ask('recall', text='key')) == ['The key is green'], what='the edit')
+
+
+def test_a_journal_that_cannot_be_read_does_not_keep_the_map_from_starting(
+    robot, run_node, log, monkeypatch
+):
+    def broken(*_: Any) -> None:
+        raise StoreError('cannot read the journal')
+
+    monkeypatch.setattr('memory_node.memory.SpatialMemory.sync_notes', broken)
+    ask = Asking(robot, run_node())
+    assert log.wait('notes: the journal could not be read: cannot read the journal')
+    ask.look(CUP)
+    assert ask.ids(text='cup') == [1]
 
 
 def test_hy_14_retrievals_and_writes_are_told_on_a_topic_without_what_they_say(ask):
