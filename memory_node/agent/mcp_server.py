@@ -72,7 +72,8 @@ def make_server(toolbox: Toolbox) -> Any:
             return await anyio.to_thread.run_sync(answer, params.name, params.arguments)
 
     return server.Server(
-        NAME, instructions='The memory of a robot: what is where and since when, what was said and done. '
+        NAME,
+        instructions='The memory of a robot: what is where and since when, what was said and done. '
         f'{UNTRUSTED}',
         on_list_tools=list_tools, on_call_tool=call_tool,
     )  # fmt: skip
