@@ -13,7 +13,7 @@ from memory_node.errors import InvalidValueError
 from memory_node.notes import beliefs
 from memory_node.notes.beliefs import Belief, Event
 from memory_node.notes.calibration import TERMS, Option
-from memory_node.notes.items import Note, NoteEvent, NoteKind, NotePose, scope_of, slug
+from memory_node.notes.items import Note, NoteEvent, NoteKind, NotePose, owner_of, slug
 from memory_node.notes.learning import Learning
 from memory_node.notes.reach import Meaning, Speaker, meaning
 from memory_node.remembering import Remembering
@@ -47,7 +47,7 @@ class Knowing(Remembering):
         Raises:
             InvalidValueError: the user or the context is no word.
         """
-        owner = scope_of({'user': user}).get('user', '')
+        owner = owner_of(user)
         checks.said('context', context)
         if not owner:
             return Speaker()
@@ -101,7 +101,7 @@ class Knowing(Remembering):
             StoreError: not everything was written.
         """
         _require_options(options)
-        owner = scope_of({'user': checks.said('user', user)}).get('user', '')
+        owner = owner_of(user)
         if not owner:
             raise InvalidValueError('user: got nothing, expected who declined')
         checks.said('reason', why)
@@ -136,7 +136,7 @@ class Knowing(Remembering):
             InvalidValueError: no user.
             StoreError: it was not written.
         """
-        owner = scope_of({'user': checks.said('user', user)}).get('user', '')
+        owner = owner_of(user)
         if not owner:
             raise InvalidValueError('user: got nothing, expected who did it')
         self._patiently(lambda: self._notebook().add_event(event, owner))

@@ -25,7 +25,7 @@ from memory_node.notes.items import (
     NoteKind,
     NoteOp,
     NoteState,
-    scope_of,
+    owner_of,
     slug,
 )
 from memory_node.notes.lines import user_of
@@ -110,7 +110,7 @@ class Noting(Knowing, Answering):
         **more: Any,
     ) -> Recollection:  # fmt: skip
         """As `recall`, with «I» and «my» for the user who asks."""
-        owner = scope_of({'user': user}).get('user', '')
+        owner = owner_of(user)
         said = noted.for_recall(text, owner) if owner else text
         return self.recall(said, now_ns, _scope(user, robot_id), **more)
 
@@ -133,13 +133,14 @@ class Noting(Knowing, Answering):
             InvalidValueError: there is none that this user and robot may see.
             StoreError: it was not forgotten.
         """
+        owner = owner_of(user)
         return self._patiently(
-            lambda: self._notebook().forget_one(note_id, self._at(at_ns), reason, user, robot_id)
+            lambda: self._notebook().forget_one(note_id, self._at(at_ns), reason, owner, robot_id)
         )
 
     def problems_for(self, user: str = '') -> list[str]:
         """As `note_problems`, of what this user may see: they tell what stands in the lines."""
-        owner = scope_of({'user': user}).get('user', '')
+        owner = owner_of(user)
         return [found for found in self.note_problems() if user_of(found) in ('', owner)]
 
     # -- asking --------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ class Noting(Knowing, Answering):
         """
         if not 1 <= len(note_ids) <= MOST_NOTES:
             raise InvalidValueError(f'note_ids: got {len(note_ids)}, expected 1 to {MOST_NOTES}')
-        rated = []
+        user, rated = owner_of(user), []
         for number in note_ids:
             try:
                 if verdict in OPINION_VERDICTS:

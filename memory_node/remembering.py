@@ -20,7 +20,7 @@ from memory_node.notes.items import (
     NoteHit,
     NoteQuery,
     NoteState,
-    slug,
+    owner_of,
 )
 from memory_node.notes.journal import Journal, Mark, journal_of
 from memory_node.notes.learning import Learning
@@ -91,7 +91,7 @@ class Remembering(Placing, Asking):
         at_ns = self._at(now_ns)
         with self._noted() as book:
             found = book.recall(text, at_ns, scope, limit, since_ns, max_tokens, utc_offset_s)
-            user = slug((scope or {}).get('user', ''))
+            user = owner_of((scope or {}).get('user', ''))
             if user and text.strip() and not self._database.readonly:
                 about = book.concepts_in(text, user, (scope or {}).get('robot_id', ''))
                 book.add_event(Event('ask', text, at_ns, concepts=about), user)

@@ -289,6 +289,12 @@ def test_hy_13_hy_15_verdicts_are_given_one_by_one(memory: SpatialMemory) -> Non
         memory.judge_notes([], 'useful')
 
 
+def test_whoever_is_named_with_a_colon_may_judge_their_own(memory: SpatialMemory) -> None:
+    [event] = memory.remember(Note('mine', scope={'user': 'Ann: B'}), T0)
+    assert memory.judge_notes([event.id], 'useful', user='ann: b')[0].state is not None
+    assert memory.forget_note(event.id, user='ANN: B').forgotten_ns
+
+
 def test_one_note_is_forgotten_by_its_id_once(memory: SpatialMemory) -> None:
     [event] = memory.remember(Note('gone'), T0)
     assert memory.forget_note(event.id, 'wrong', T0 + 1).forgotten_ns == T0 + 1
@@ -314,7 +320,8 @@ def test_an_instruction_in_a_note_stays_inside_its_quotes(memory: SpatialMemory)
     {'confidence': 1.5}, {'confidence': float('nan')}, {'content': 'x' * 100_000},
     {'content': 'bell\x07'}, {'content': '  '}, {'kind': 'dream'}, {'network': 'rumour'},
     {'scope': {'user': '!!'}}, {'scope': {'owner': 'anna'}}, {'payload': {'x': float('nan')}},
-    {'entities': ['a\x00b']}, {'valid_from_ns': -1},
+    {'entities': ['a\x00b']}, {'valid_from_ns': -1}, {'scope': {'user': 'x' * 300}},
+    {'entities': ['漢' * 100]},
 ])  # fmt: skip
 def test_a_malformed_note_says_what_was_expected(note: dict) -> None:
     with pytest.raises(InvalidValueError, match='expected'):

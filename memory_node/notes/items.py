@@ -23,6 +23,8 @@ PRIVATE = SCOPES[:2]
 _LINE_END = re.compile(r'[ \t]*[\r\n]\s*')
 MAX_CONTENT = 20_000
 MAX_NAMES = 100
+MAX_FILE_NAME = 200
+"""Bytes of a name that has a page or folder of its own; file systems take 255."""
 CLOCKS = ('wall', 'sim')
 
 
@@ -315,10 +317,19 @@ def scope_of(given: Mapping[str, str]) -> dict[str, str]:
         owner = slug(found['user']).replace(':', '-')
         if not owner:
             raise InvalidValueError(
-                f'scope.user: got {found["user"]!r}, expected letters or digits'
+                f'scope.user: got {checks.short(found["user"])}, expected letters or digits'
             )
-        found['user'] = owner
+        found['user'] = _file_name('scope.user', owner)
     return found
+
+
+def owner_of(user: str) -> str:
+    """The slug of a user; empty: nobody in particular.
+
+    Raises:
+        InvalidValueError: it is no name.
+    """
+    return scope_of({'user': user}).get('user', '')
 
 
 def _set(item: Any, name: str, value: Any) -> None:
@@ -348,11 +359,21 @@ def _names(name: str, values: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(checks.word(name, value).strip() for value in values))
 
 
+def _file_name(name: str, value: str) -> str:
+    """A slug that may name a file or folder of the journal."""
+    if len(value.encode()) > MAX_FILE_NAME:
+        raise InvalidValueError(
+            f'{name}: got {checks.short(value)}, expected at most {MAX_FILE_NAME} bytes of UTF-8'
+        )
+    return value
+
+
 def _entities(values: Any) -> tuple[str, ...]:
     names = _names('entities', values)
     for name in names:
         if not slug(name):
             raise InvalidValueError(f'entities: got {name!r}, expected letters or digits')
+        _file_name('entities', slug(name))
     return names
 
 

@@ -14,7 +14,7 @@ from memory_node import checks
 from memory_node.errors import InvalidValueError, SpatialMemoryError
 from memory_node.memory import SpatialMemory
 from memory_node.notes.beliefs import EVENT_KINDS, Event
-from memory_node.notes.items import SCOPES, Note, NoteKind, NotePose, NoteQuery, TimeSpan, scope_of
+from memory_node.notes.items import SCOPES, Note, NoteKind, NotePose, NoteQuery, TimeSpan, owner_of
 from memory_node.noting import Kept, Rated, verdicts_useful
 from memory_node.recall.noted import delimited, record_lines
 from memory_node.ros import conversions, note_messages
@@ -54,7 +54,7 @@ def recall(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> No
     tokens = int(request.max_tokens) or TOKENS
     checks.limit(limit)
     checks.whole('max_tokens', tokens, 1, 100_000)
-    by = (str(request.user), str(request.robot_id))
+    by = (owner_of(str(request.user)), str(request.robot_id))
     if request.note_id:
         found = memory.note_history if request.history else memory.note
         states = found(request.note_id, *by)
@@ -123,7 +123,7 @@ def forget(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> No
         raise InvalidValueError(
             f'note_ids: got {", ".join(others) or "duration"} too, expected only a reason'
         )
-    by = (str(request.user), str(request.robot_id))
+    by = (owner_of(str(request.user)), str(request.robot_id))
     at_ns = desk.now_ns() or memory.newest_stamp_ns
     for number in request.note_ids:
         memory.note(number, *by)
@@ -227,7 +227,7 @@ def _at_hand(memory: SpatialMemory, request: Any, response: Any) -> None:
         raise InvalidValueError('key: got nothing or other kinds, expected kind working and a key')
     note = memory.working_note(
         str(request.key),
-        scope_of({'user': str(request.user)}).get('user', ''),
+        owner_of(str(request.user)),
         str(request.robot_id),
     )
     response.kind = 'working'

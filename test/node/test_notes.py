@@ -187,7 +187,7 @@ def test_wm_10_a_question_is_answered_with_sources_inside_marks(ask):
         {'near': point(0, 0)}, {'near': point(math.nan, 0), 'radius_m': 1.0},
         {'near': point(0, 0), 'radius_m': math.nan}, {'near': point(0, 0), 'radius_m': -1.0},
         {'radius_m': 1.0}, {'near_me': True, 'radius_m': 1.0}, {'near_me': True, 'user': 'anna'},
-        {'text': 'x', 'user': '!!'},
+        {'text': 'x', 'user': '!!'}, {'text': 'x', 'user': 'x' * 300},
     ):  # fmt: skip
         if fields != {'region': '!'}:
             ask.refused('recall', 'INVALID_REQUEST', **fields)
