@@ -214,6 +214,16 @@ def test_om_10_near_me_without_a_pose_is_around_where_one_mostly_is(memory: Spat
     assert memory.speaker('anna', frame_id='odom').place_m is None
 
 
+def test_what_was_learned_wrongly_is_forgotten_like_any_note(memory: SpatialMemory) -> None:
+    for far in (1e7, float('inf'), float('nan'), -1.0):
+        with pytest.raises(InvalidValueError, match='distance'):
+            memory.learn_accepted('anna', [Option('x', {'distance': far})], 'x')
+    memory.learn_accepted('anna', [Option('x', {'distance': 500.0})], 'x', T0)
+    [word] = memory.notes(NoteQuery(text='near', scope=ANNA))
+    memory.forget_note(word.note.id, 'a slip of the tongue', T0 + 1, 'anna')
+    assert memory.speaker('anna').meanings['near'].value == 2.0
+
+
 def test_within_reach_is_another_word_than_near(memory: SpatialMemory) -> None:
     assert memory.ask('is the mug within my reach?', HERE).radius_m == 0.8
     memory.learn_accepted('anna', [Option('shelf', {'reach': 1.2})], 'shelf', T0)

@@ -16,7 +16,7 @@ from memory_node.agent import plain
 from memory_node.agent.arguments import MAX_K, Argument, ToolError
 from memory_node.agent.source import ROBOT, USER, Answer, Source, Tool
 from memory_node.notes.beliefs import PREDICATES, Belief
-from memory_node.notes.calibration import TERMS, Option
+from memory_node.notes.calibration import MAX_MEASURE, TERMS, Option
 from memory_node.notes.items import Network, Note, NoteKind
 from memory_node.notes.notebook import VERDICTS
 from memory_node.noting import OPINION_VERDICTS
@@ -129,7 +129,7 @@ def _measures() -> dict[str, Argument]:
     found = {}
     for term in TERMS.values():
         unit = f' ({term.unit})' if term.unit else ''
-        high = 1.0 if term.unit == '0 to 1' else 1e9
+        high = 1.0 if term.unit == '0 to 1' else MAX_MEASURE
         found[term.measure] = Argument(
             'number', f'Of what was accepted: {term.measure}{unit}.', high=high
         )

@@ -14,6 +14,8 @@ from memory_node.notes.items import slug
 
 KEEP = 0.7
 """Share of the old value that stays where the typical one is learned."""
+MAX_MEASURE = 1e6
+"""Nothing that is offered is farther, longer or dearer; a tolerance never shrinks by itself."""
 MAX, TYPICAL = 'max', 'typical'
 
 
@@ -62,7 +64,11 @@ class Option:
     def __post_init__(self) -> None:
         checks.word('option', self.name)
         for name, value in self.measures.items():
-            checks.finite(f'option.{name}', value)
+            checks.word('option measure', name)
+            if checks.finite(f'option.{name}', value) > MAX_MEASURE:
+                raise InvalidValueError(
+                    f'option.{name}: got {value:g}, expected at most {MAX_MEASURE:g}'
+                )
 
 
 def term_of(name: str) -> Term:
