@@ -163,7 +163,9 @@ class NodeSource:
         return Reflection(tuple(reply.pages), tuple(reply.proposed_ids), tuple(reply.skipped))
 
     def known_of(self, user: str) -> Known:
-        reply = self._call('reflect', user=user)
+        """As SpatialMemory.known_of: what the reply of reflecting on nothing recent tells."""
+        now = conversions.stamp_from_ns(self.newest_stamp_ns)
+        reply = self._call('reflect', user=user, since=now)
         persona, conflicts = (
             [note_messages.belief_from_msg(b, 0) for b in beliefs]
             for beliefs in (reply.persona, reply.conflicts)
