@@ -15,10 +15,11 @@ from memory_node.asking import Asking
 from memory_node.errors import InvalidValueError
 from memory_node.fusion.world import STATE_CODE
 from memory_node.model import MemoryObject, Pose
+from memory_node.notes.reach import NOBODY, Speaker
 from memory_node.recall.answer import Answer, Answerer
 from memory_node.recall.context import MAX_TOKENS, SceneText, checked_tokens, scene_text
 from memory_node.recall.finding import named_by, relations_of
-from memory_node.recall.intent import read
+from memory_node.recall.intent import Reading, read
 from memory_node.recall.moment import last_stamp
 from memory_node.recall.query import THERE
 from memory_node.recall.words import key
@@ -61,6 +62,27 @@ class Answering(Asking):
         Raises:
             InvalidValueError: the text is empty or too long, or another value is malformed.
         """
+        answer = self.answer_for(NOBODY, text, pose, at_ns, limit, since_seq)
+        return self.or_model(answer, model, text, at_ns)
+
+    def or_model(
+        self, answer: Answer, model: Model | None, text: str, at_ns: int | None
+    ) -> Answer:  # fmt: skip
+        """What a model says where no form of question fits; else the answer that there is."""
+        if model is None or not self._read(text, at_ns).refusal:
+            return answer
+        told = model.answer(text, self.context(at_ns=at_ns))
+        return told if not told.refusal else answer
+
+    def _read(self, text: str, at_ns: int | None) -> Reading:
+        now_ns = self._now_ns() if at_ns is None else int(checks.finite('at_ns', at_ns))
+        return read(text, now_ns, self._places(), 3600.0 * self.config.utc_offset_h)
+
+    def answer_for(
+        self, speaker: Speaker, text: str, pose: Pose | None, at_ns: int | None, limit: int,
+        since_seq: int,
+    ) -> Answer:  # fmt: skip
+        """The answer that the map gives to somebody, by what «near» means to them; see `ask`."""
         checks.limit(limit)
         if pose is not None:
             pose = Pose(
@@ -69,12 +91,8 @@ class Answering(Asking):
         if isinstance(since_seq, bool) or not isinstance(since_seq, int) or since_seq < 0:
             raise InvalidValueError(f'since_seq: got {since_seq!r}, expected 0 or more')
         now_ns = self._now_ns() if at_ns is None else int(checks.finite('at_ns', at_ns))
-        reading = read(text, now_ns, self._places(), 3600.0 * self.config.utc_offset_h)
-        answer = Answerer(self, reading, pose, now_ns, limit, since_seq).answer()
-        if model is None or not reading.refusal:
-            return answer
-        told = model.answer(text, self.context(at_ns=now_ns))
-        return told if not told.refusal else answer
+        reading = self._read(text, now_ns)
+        return Answerer(self, reading, pose, now_ns, limit, since_seq, speaker).answer()
 
     def _now_ns(self) -> int:
         """The newest stamp of a view, or of what was said after it."""

@@ -427,6 +427,12 @@ class Config:
         low=0.0,
         high=600.0,
     )
+    working_notes: int = tunable(
+        64,
+        'Most notes in working memory, which no file keeps; beyond, the oldest goes.',
+        low=1,
+        high=100000,
+    )
     durability: str = tunable(
         'process',
         'What a commit survives: the death of the process, or a power cut.',
@@ -485,6 +491,14 @@ class NodeConfig:
     regions_file: str = tunable(
         '',
         'YAML file with regions that are made so at the start; ~ is expanded. Empty: none.',
+        read_only=True,
+    )
+    notes_sync_s: float = tunable(
+        5.0,
+        'How often it is looked whether somebody edited the journal of notes; 0: at the start only.',
+        unit='s',
+        low=0.0,
+        high=86400.0,
         read_only=True,
     )
     autostart: bool = tunable(

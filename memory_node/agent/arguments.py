@@ -32,11 +32,12 @@ class Argument:
     """One argument of a tool.
 
     Attributes:
-        kind: 'integer', 'number', 'text', 'point' or 'boolean'.
+        kind: 'integer', 'number', 'text', 'texts' (a list), 'point' or 'boolean'.
         about: what it means, for the model.
         default: what it is when it is left out; None: then it is None, if not required.
         low, high: of a number, both included; above: more than `low`.
         choices: what a text may be; empty: any printable text.
+        longest: characters of a text. most: texts of a list.
     """
 
     kind: str
@@ -47,6 +48,8 @@ class Argument:
     high: float = MAX_ID
     above: bool = False
     choices: Sequence[str] = ()
+    longest: int = MAX_TEXT
+    most: int = 20
 
     def schema(self) -> dict[str, Any]:
         """As JSON schema."""
@@ -54,8 +57,11 @@ class Argument:
         if self.kind == 'point':
             number = {'type': 'number', 'minimum': -MAX_COORDINATE_M, 'maximum': MAX_COORDINATE_M}
             found.update(type='array', items=number, minItems=3, maxItems=3)
+        elif self.kind == 'texts':
+            text = {'type': 'string', 'minLength': 1, 'maxLength': self.longest}
+            found.update(type='array', items=text, maxItems=self.most)
         elif self.kind == 'text':
-            found.update(type='string', minLength=1, maxLength=MAX_TEXT)
+            found.update(type='string', minLength=1, maxLength=self.longest)
             if self.choices:
                 found['enum'] = list(self.choices)
         elif self.kind == 'boolean':
@@ -77,6 +83,7 @@ class Argument:
         """
         fits = {
             'integer': self._is_integer, 'number': self._is_number, 'text': self._is_text,
+            'texts': self._are_texts,
             'point': self._is_point, 'boolean': lambda given: isinstance(given, bool),
         }[self.kind](value)  # fmt: skip
         if not fits:
@@ -94,9 +101,14 @@ class Argument:
         return not (self.above and value == self.low)
 
     def _is_text(self, value: object) -> bool:
-        if not isinstance(value, str) or not 0 < len(value) <= MAX_TEXT or not value.strip():
+        if not isinstance(value, str) or not 0 < len(value) <= self.longest or not value.strip():
             return False
         return value in self.choices if self.choices else value.isprintable()
+
+    def _are_texts(self, value: object) -> bool:
+        return isinstance(value, list) and len(value) <= self.most and all(
+            self._is_text(one) for one in value
+        )  # fmt: skip
 
     @staticmethod
     def _is_point(value: object) -> bool:
@@ -108,7 +120,9 @@ class Argument:
         if self.choices:
             return f'one of {", ".join(self.choices)}'
         if self.kind == 'text':
-            return f'1 to {MAX_TEXT} printable characters'
+            return f'1 to {self.longest} printable characters'
+        if self.kind == 'texts':
+            return f'a list of at most {self.most} texts of 1 to {self.longest} characters'
         if self.kind == 'point':
             return f'three finite numbers up to {MAX_COORDINATE_M:g} m'
         if self.kind == 'boolean':

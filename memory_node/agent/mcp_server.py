@@ -5,6 +5,7 @@
 
     memory_mcp kitchen.db                           # a file, read only, also while a node has it
     memory_mcp --node spatial_memory                # a running node, through its services
+    memory_mcp --node spatial_memory --user anna    # with her notes, and what she means by «near»
     memory_mcp kitchen.db --http 8765 --token-file ~/.memory_token
 
 Needs the package `mcp`: pip install 'spatial_memory[mcp]'.
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_node.agent.arguments import ToolError
-from memory_node.agent.tools import UNTRUSTED, Toolbox
+from memory_node.agent.tools import TOOLS, UNTRUSTED, Toolbox
 from memory_node.errors import InvalidValueError, SpatialMemoryError
 
 NAME = 'spatial_memory'
@@ -58,7 +59,10 @@ def make_server(toolbox: Toolbox) -> Any:
             types.Tool(
                 name=spec['name'], description=spec['description'],
                 input_schema=spec['parameters'],
-                annotations=types.ToolAnnotations(read_only_hint=True, open_world_hint=False),
+                annotations=types.ToolAnnotations(
+                    read_only_hint=not TOOLS[spec['name']].writes, destructive_hint=False,
+                    open_world_hint=False,
+                ),
             )
             for spec in toolbox.specs()
         ])  # fmt: skip
@@ -68,7 +72,9 @@ def make_server(toolbox: Toolbox) -> Any:
             return await anyio.to_thread.run_sync(answer, params.name, params.arguments)
 
     return server.Server(
-        NAME, instructions=f'The memory of a robot: what is where, and since when. {UNTRUSTED}',
+        NAME,
+        instructions='The memory of a robot: what is where and since when, what was said and done. '
+        f'{UNTRUSTED}',
         on_list_tools=list_tools, on_call_tool=call_tool,
     )  # fmt: skip
 
@@ -130,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         token = None if given.http is None else read_token(given.token_file)
         with _source(given) as source:
-            toolbox = Toolbox(source, _report)
+            toolbox = Toolbox(source, _report, given.user, given.robot)
             if token is None:
                 serve_stdio(toolbox)
             else:
@@ -193,6 +199,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument('file', metavar='FILE', nargs='?', help='file of the memory; read only')
     parser.add_argument('--node', metavar='NAME', help='name of a running memory node instead')
+    parser.add_argument(
+        '--user', default='', metavar='NAME',
+        help='for whom: notes that are theirs or nobody\'s are read, and theirs are written '
+        '(default: nobody in particular)',
+    )  # fmt: skip
+    parser.add_argument('--robot', default='', metavar='NAME', help='for which robot, likewise')
     parser.add_argument(
         '--http', type=_port, metavar='PORT', help=f'serve http://{LOOPBACK}:PORT/mcp, not stdio'
     )

@@ -93,7 +93,9 @@ def answer(found: Answer) -> dict[str, Any]:
         'answer': clean(found.text, MOST_TEXT), 'certain': found.certain,
         'confidence': round(found.confidence, 3), 'read_as': clean(found.reading, MOST_TEXT),
         'no_answer_because': clean(found.refusal, MOST_TEXT),
-        'object_ids': list(found.citations[:MOST]),
+        'object_ids': list(found.citations[:MOST]), 'sources': list(found.sources[:MOST]),
+        **({'near_m': found.radius_m, 'near_why': clean(found.radius_why)} if found.radius_why
+           else {}),
     }  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def merge(given: argparse.Namespace, terminal: Terminal) -> int:
 
 def consolidate(given: argparse.Namespace, terminal: Terminal) -> int:
     """Merge what has become one."""
-    with _opened(given.file) as memory:
+    with opened(given.file) as memory:
         report = memory.consolidate(given.actor)
     merges = [
         {'kept': m.kept_id, 'merged': m.other_id, 'score': m.score, 'seq': m.seq}
@@ -68,7 +68,7 @@ def consolidate(given: argparse.Namespace, terminal: Terminal) -> int:
 def purge(given: argparse.Namespace, terminal: Terminal) -> int:
     """Remove content for good."""
     region = (given.region[:3], given.region[3:]) if given.region else None
-    with _opened(given.file) as memory:
+    with opened(given.file) as memory:
         found = memory.purge(
             object_id=given.id, label=given.label, region_m=region, map_id=given.map,
             person=given.person, reason=given.reason, actor=given.actor,
@@ -144,7 +144,7 @@ _REPORTS: dict[str, Act] = {
 }
 
 
-def _opened(file: str) -> SpatialMemory:
+def opened(file: str) -> SpatialMemory:
     """The memory of a file that is there already.
 
     Raises:
@@ -157,7 +157,7 @@ def _opened(file: str) -> SpatialMemory:
 
 
 def _commit(act: Act, given: argparse.Namespace, terminal: Terminal) -> int:
-    with _opened(given.file) as memory:
+    with opened(given.file) as memory:
         commit = act(memory, given)
     terminal.data({'seq': commit.first_seq, 'changes': [_plain(c) for c in commit.changes]})
     for change in commit.changes:

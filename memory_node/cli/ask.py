@@ -24,7 +24,10 @@ def ask(given: argparse.Namespace, terminal: Terminal) -> int:
             for line in scene.text.splitlines():
                 terminal.say(line)
             return OK
-        answer = memory.ask(given.text, _pose(given.pose), limit=given.limit)
+        answer = memory.ask(
+            given.text, _pose(given.pose), limit=given.limit, user=given.user,
+            context=given.occasion,
+        )  # fmt: skip
     terminal.data({
         **dataclasses.asdict(answer),
         'hits': [
@@ -34,6 +37,8 @@ def ask(given: argparse.Namespace, terminal: Terminal) -> int:
         ],
     })  # fmt: skip
     terminal.say(answer.text)
+    if answer.radius_why:
+        terminal.say(f'(near: {answer.radius_m:g} m, {answer.radius_why})')
     sure = 'certain' if answer.certain else 'not certain'
     terminal.say(f'({sure}, {answer.confidence:.2f}; read as: {answer.reading})')
     return OK

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 
 from memory_node.cli.arguments import add_acts, add_plan, whole, whole_from
 from memory_node.cli.asking import add_query
+from memory_node.cli.noting import add_notes
 from memory_node.cli.words import add_ask
 
 VERBS = (
     'inspect', 'query', 'ask', 'check', 'rebuild', 'repair', 'snapshot', 'plan',
+    'remember', 'recall', 'reflect', 'feedback',
     'correct', 'report', 'forget', 'purge', 'consolidate', 'split', 'merge',
 )  # fmt: skip
 OK, FINDINGS, CANNOT = 0, 1, 2
@@ -106,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     snapshot.add_argument('new', metavar='NEW', help='the copy; it must not be there yet')
     add_plan(verb)
+    add_notes(verb)
     add_acts(verb)
     return parser
 

@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
-from memory_node.cli import ask, inspect
+from memory_node.cli import ask, inspect, notes
 from memory_node.cli import query as asking
 from memory_node.cli.acts import ACTS
 from memory_node.cli.main import CANNOT, FINDINGS, OK
@@ -18,6 +18,8 @@ from memory_node.cli.plan import plan
 from memory_node.cli.terminal import Terminal
 from memory_node.config import Config
 from memory_node.errors import DamagedStoreError, StoreError
+from memory_node.notes.filing import Filing
+from memory_node.notes.journal import Journal, journal_of
 from memory_node.store import opening
 from memory_node.store.database import Database, migrations
 from memory_node.store.rebuild import findings, rewrite
@@ -86,6 +88,8 @@ def snapshot(given: argparse.Namespace, terminal: Terminal) -> int:
     database = Database(given.file, readonly=True)
     try:
         seq = database.copy_to(given.new)
+        journal = Journal(journal_of(database.path), readonly=True)
+        Filing(database, journal).copy_to(given.new)
     finally:
         database.close()
     new = opening.resolve(given.new)
@@ -103,6 +107,10 @@ VERBS: dict[str, Callable[[argparse.Namespace, Terminal], int]] = {
     'repair': mend,
     'snapshot': snapshot,
     'plan': plan,
+    'feedback': notes.feedback,
+    'recall': notes.recall,
+    'reflect': notes.reflect,
+    'remember': notes.remember,
     **ACTS,
 }
 

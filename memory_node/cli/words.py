@@ -23,6 +23,12 @@ def add_ask(verb: Verb) -> None:
         help='where you stand (m) and look (0: along x), for «near me» and «on my left»',
     )  # fmt: skip
     ask.add_argument(
+        '--user', default='', metavar='NAME',
+        help='who asks: sees their notes, and means by «near» what was learned of them',
+    )  # fmt: skip
+    ask.add_argument('--for', dest='occasion', default='', metavar='WHAT',
+                     help='what it is asked for, for example work')  # fmt: skip
+    ask.add_argument(
         '--limit', type=_limit, default=10, metavar='N', help='name N things at most (default 10)'
     )
     ask.add_argument(

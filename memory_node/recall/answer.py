@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory_node.config import MAX_LIMIT
-from memory_node.model import Check, Hit, MemoryObject, Pose, State
+from memory_node.model import IDENTITY, Check, Hit, MemoryObject, Pose, State
+from memory_node.notes.reach import NOBODY, Speaker
 from memory_node.recall import attributes, phrases
-from memory_node.recall.finding import Found, find, is_certain, relations_of
+from memory_node.recall.finding import NEAR_ME_M, Found, find, is_certain, relations_of
 from memory_node.recall.intent import PARITY, Reading
 from memory_node.recall.news import news
 from memory_node.recall.wording import (
@@ -52,6 +53,8 @@ class Answer:
         refusal: why there is no answer; empty: there is one.
         hits: what it rests on, best first. citations: ids in the text.
         by_model: whether a language model wrote it.
+        sources: `FILE:LINE` of the notes that it quotes.
+        radius_m: how far «near me» was taken to reach, and radius_why: why so; 0: not asked.
     """
 
     text: str
@@ -63,6 +66,9 @@ class Answer:
     hits: tuple[Hit, ...] = ()
     citations: tuple[int, ...] = ()
     by_model: bool = False
+    sources: tuple[str, ...] = ()
+    radius_m: float = 0.0
+    radius_why: str = ''
 
 
 @dataclass(frozen=True)
@@ -81,14 +87,20 @@ class Answerer:
 
     def __init__(
         self, memory: Answering, reading: Reading, pose: Pose | None, now_ns: int, limit: int,
-        since_seq: int,
+        since_seq: int, speaker: Speaker = NOBODY,
     ) -> None:  # fmt: skip
         """Call `answer`.
 
         Args:
             pose: of whoever asks (x forward, y left); None: not known.
             limit: things that are named at most. since_seq: last log line that the asker knows.
+            speaker: who asks, and what «near» means to them.
         """
+        self._near = speaker.meanings[reading.term] if reading.side == 'near' else None
+        self._near_why = self._near.why if self._near is not None else ''
+        if self._near is not None and pose is None and speaker.place_m is not None:
+            pose = Pose(speaker.place_m, IDENTITY)
+            self._near_why += ', around where you mostly are'
         self._memory, self._reading, self._pose = memory, reading, pose
         self._now_ns, self._limit, self._since_seq = now_ns, limit, since_seq
 
@@ -102,6 +114,7 @@ class Answerer:
         return Answer(
             text, reading.kind, harmless(str(reading), 400), certain, round(said.confidence, 6),
             said.refusal, said.hits[: self._limit], cited_in(text),
+            radius_m=self._radius_m if self._near is not None else 0.0, radius_why=self._near_why,
         )  # fmt: skip
 
     def _say(self) -> _Said:
@@ -113,7 +126,7 @@ class Answerer:
         )  # fmt: skip
         if needs_pose and self._pose is None:
             return self._refused('it depends on where you stand and look: no pose was given')
-        found = find(self._memory, reading, self._pose, self._now_ns)
+        found = self._find(reading)
         if found.missing:
             return self._unknown(found.missing, found.anchors)
         tell = {
@@ -123,6 +136,14 @@ class Answerer:
             phrases.ATTRIBUTE: self._attribute, phrases.STATE: self._attribute,
         }[reading.kind]  # fmt: skip
         return tell(found)
+
+    @property
+    def _radius_m(self) -> float:
+        near = self._near
+        return NEAR_ME_M if near is None or near.value is None else near.value
+
+    def _find(self, reading: Reading) -> Found:
+        return find(self._memory, reading, self._pose, self._now_ns, self._radius_m)
 
     def _refused(self, reason: str) -> _Said:
         return _Said(f'I cannot answer that: {reason}.', 0.0, False, (), reason)
@@ -183,7 +204,7 @@ class Answerer:
 
     def _still(self, found: Found) -> _Said:
         plain = dataclasses.replace(self._reading, relation='', anchor='', place='', side='')
-        named = find(self._memory, plain, self._pose, self._now_ns)
+        named = self._find(plain)
         if not named.certain:
             return self._unknown(self._reading.thing, named.hits)
         if not named.there:
@@ -240,7 +261,7 @@ class Answerer:
             return self._where(found)
         named = [(reading.thing, found)]
         swapped = dataclasses.replace(reading, thing=reading.other, other='')
-        named.append((reading.other, find(self._memory, swapped, self._pose, self._now_ns)))
+        named.append((reading.other, self._find(swapped)))
         best = []
         for thing, one in named:
             if not one.there:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memory_node.asking import Asking
 
 NEAR_ME_M = 2.0
-"""How far «near me» reaches."""
+"""How far «near me» reaches, where nothing else is known."""
 SIDE_RANGE_M = 8.0
 """How far «on my left» reaches."""
 _SIDES = {'front': 0.0, 'left': 90.0, 'behind': 180.0, 'right': -90.0}
@@ -63,11 +63,14 @@ def is_certain(hit: Hit) -> bool:
     return hit.terms.get(CERTAIN, 1.0) >= 1.0
 
 
-def find(memory: Asking, reading: Reading, pose: Pose | None, now_ns: int) -> Found:
+def find(
+    memory: Asking, reading: Reading, pose: Pose | None, now_ns: int, near_m: float = NEAR_ME_M
+) -> Found:  # fmt: skip
     """Find what a reading speaks of, whatever its state.
 
     Args:
         pose: of whoever asks (x forward, y left); None: not known.
+        near_m: how far «near me» reaches.
     """
     anchors: tuple[Hit, ...] = ()
     related: set[int] | None = None
@@ -77,13 +80,13 @@ def find(memory: Asking, reading: Reading, pose: Pose | None, now_ns: int) -> Fo
         if not anchors:
             return Found((), named, missing=reading.anchor)
         related = _related(memory, reading.relation, [hit.object.id for hit in anchors])
-    hits = _candidates(memory, reading, related, pose, now_ns)
+    hits = _candidates(memory, reading, related, pose, now_ns, near_m)
     if related is not None:
         hits = [hit for hit in hits if hit.object.id in related]
     if reading.place:
         hits = _in_place(memory, reading.place, hits)
     if reading.side and pose is not None:
-        hits = _on_side(reading, pose, hits)
+        hits = _on_side(reading, pose, hits, near_m)
     if reading.span.since_ns is not None or reading.span.until_ns is not None:
         hits = _in_span(memory, reading, hits)
     return Found(_best_first(hits, reading, pose), anchors)
@@ -95,11 +98,12 @@ def named_by(memory: Asking, text: str, now_ns: int) -> tuple[Hit, ...]:
 
 
 def _candidates(
-    memory: Asking, reading: Reading, related: set[int] | None, pose: Pose | None, now_ns: int
-) -> Iterable[Hit]:
+    memory: Asking, reading: Reading, related: set[int] | None, pose: Pose | None, now_ns: int,
+    near_m: float,
+) -> Iterable[Hit]:  # fmt: skip
     query = Query(text=reading.thing, states=LIVE, limit=MAX_LIMIT, at_ns=now_ns)
     if reading.side and pose is not None:
-        reach = NEAR_ME_M if reading.side == 'near' else SIDE_RANGE_M
+        reach = near_m if reading.side == 'near' else SIDE_RANGE_M
         query = dataclasses.replace(query, near_m=pose.position_m, radius_m=reach)
     if reading.thing or query.near_m is not None:
         return memory.query(query)
@@ -144,9 +148,9 @@ def relations_of(memory: Asking, objects: Sequence[MemoryObject]) -> list[Relati
     return [r for r in memory.relate(ids) if r.subject_id in set(ids)] if ids else []
 
 
-def _on_side(reading: Reading, pose: Pose, hits: Iterable[Hit]) -> list[Hit]:
+def _on_side(reading: Reading, pose: Pose, hits: Iterable[Hit], near_m: float) -> list[Hit]:
     if reading.side == 'near':
-        return [h for h in hits if way_to(pose, h.object.center_m)[0] <= NEAR_ME_M]
+        return [h for h in hits if way_to(pose, h.object.center_m)[0] <= near_m]
     middle = _SIDES.get(reading.side, reading.bearing_deg)
     half = _HALF_DEG if reading.side in _SIDES else _HOUR_HALF_DEG
     found = []

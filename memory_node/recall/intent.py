@@ -44,6 +44,7 @@ _SIDES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
          r'\bneben mir\b|\bcerca de mí\b|\bjunto a mí\b|\bcerca\b(?! del?\b)|我(?:的)?(?:附近|旁边|身边)', 'near'),
     )
 )  # fmt: skip
+_REACH = re.compile(r'\bin reach\b|\bwithin (?:my )?(?:arm )?reach\b')
 _HOURS = {
     word: k + 1
     for k, word in enumerate(
@@ -94,6 +95,7 @@ class Reading:
         relation: a RelationKind or `in or on`; anchor: to which thing; empty: none.
         place: name of a region that it speaks of; empty: none.
         side: left, right, front, behind, near or a bearing, seen from whoever asks; empty: none.
+        term: of `near`: which word says how far that is: near or reach.
         bearing_deg: of a clock direction, anticlockwise from ahead.
         span: the time it speaks of.
         attribute: of `attribute` and `state`: what is asked; of `distance`: closer or farther; of
@@ -109,6 +111,7 @@ class Reading:
     anchor: str = ''
     place: str = ''
     side: str = ''
+    term: str = 'near'
     bearing_deg: float = 0.0
     span: Span = NO_SPAN
     attribute: str = ''
@@ -203,6 +206,7 @@ def _read_one(sentence: str, now_ns: int, places: Collection[str], ahead_s: floa
         span = Span(words=moments.LAST_VISIT)
     text = ' '.join(text.split()).strip(' ,')
     rest, side, bearing = _take_side(text)
+    term = 'reach' if side == 'near' and _REACH.search(text) else 'near'
     for pattern, reason in phrases.FIRST_REFUSALS:
         if pattern.search(text):
             return Reading(phrases.UNREAD, refusal=reason)
@@ -210,7 +214,7 @@ def _read_one(sentence: str, now_ns: int, places: Collection[str], ahead_s: floa
         found = pattern.match(rest)
         if found is None:
             continue
-        reading = Reading(kind, side=side, bearing_deg=bearing, span=span)
+        reading = Reading(kind, side=side, term=term, bearing_deg=bearing, span=span)
         understood = _understood(reading, {**found.groupdict(), '0': rest}, places)
         if understood is not None:
             return understood
@@ -220,7 +224,7 @@ def _read_one(sentence: str, now_ns: int, places: Collection[str], ahead_s: floa
         and not phrases.FUNCTION.search(rest)
     ):
         bare = _understood(
-            Reading(phrases.WHERE, side=side, bearing_deg=bearing), {'x': rest}, places
+            Reading(phrases.WHERE, side=side, term=term, bearing_deg=bearing), {'x': rest}, places
         )
         if bare is not None and not bare.refusal:
             return bare

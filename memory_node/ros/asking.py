@@ -31,15 +31,18 @@ def ask(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     limit = conversions.limit_from_request(request.limit)
     answer = memory.ask(
         str(request.text), _asker(desk, request.pose), at_ns, limit or Query().limit,
-        int(request.since_seq), model,
+        int(request.since_seq), model, str(request.user), str(request.robot_id),
+        str(request.context), desk.map_frame,
     )  # fmt: skip
+    desk.on_notes()
     response.message = memory.text_search
     response.answer, response.kind = answer.text, answer.kind
     response.reading, response.refusal = answer.reading, answer.refusal
     response.certain, response.confidence = bool(answer.certain), float(answer.confidence)
     response.by_model = answer.by_model
     response.hits = [conversions.hit_to_msg(hit) for hit in answer.hits]
-    response.citations = list(answer.citations)
+    response.citations, response.sources = list(answer.citations), list(answer.sources)
+    response.radius_m, response.radius_why = float(answer.radius_m), answer.radius_why
     response.header.frame_id = desk.map_frame
     response.header.stamp = conversions.stamp_from_ns(at_ns)
 

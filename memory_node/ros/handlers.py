@@ -24,6 +24,7 @@ from memory_node.ros import (
     correcting,
     facts,
     maintaining,
+    noting,
     planning,
     queries,
     regions,
@@ -46,6 +47,8 @@ class Desk:
         on_commit: told of what a request changed: the view (None: there was none) and the commit.
         map_frame: frame of all replies. map_id: identity of the map.
         model: the language model that may be asked; None: there is none.
+        clock: which clock the node has, wall or sim.
+        on_notes: publish what notes told meanwhile.
     """
 
     now_ns: Callable[[], int]
@@ -56,6 +59,8 @@ class Desk:
     map_frame: str
     map_id: str = ''
     model: Callable[[], Model | None] = lambda: None
+    clock: Callable[[], str] = lambda: 'wall'
+    on_notes: Callable[[], None] = lambda: None
 
 
 def query(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
@@ -84,7 +89,10 @@ def history(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> N
 
 
 def forget(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
-    """~/forget, with `undo` the opposite, and with `purge` for good."""
+    """~/forget, with `undo` the opposite, and with `purge` for good; or notes."""
+    if request.note_ids:
+        noting.forget(desk, memory, request, response)
+        return
     by = (request.reason, request.actor or SERVICE, _now(desk))
     if request.purge:
         correcting.purge(desk, memory, request, response, by)
@@ -281,6 +289,10 @@ HANDLERS: dict[str, Callable[[Desk, SpatialMemory, Any, Any], None]] = {
     'Annotate': annotate,
     'Ask': asking.ask,
     'Maintain': maintain,
+    'Remember': noting.remember,
+    'Recall': noting.recall,
+    'Reflect': noting.reflect,
+    'Feedback': noting.feedback,
 }
 """Type of the service → what answers it. Its name is that of the type in snake case."""
 

@@ -40,6 +40,8 @@ from memory_node.ros.feed import Feed
 from memory_node.ros.handlers import Desk
 from memory_node.ros.health import Health
 from memory_node.ros.intake import Intake, IntakeCounts, Settings, view_in_map
+from memory_node.ros.note_edits import Edits
+from memory_node.ros.note_feed import NoteFeed
 from memory_node.ros.sensors import make_inputs
 from memory_node.ros.services import Services
 from memory_node.ros.transforms import TransformListener, frame_name, make_transforms
@@ -60,8 +62,8 @@ class SpatialMemoryNode(LifecycleNode):
     (vision_msgs/Detection3DArray), both also below the name of each sensor in `sensors`, and there
     `camera_info` (sensor_msgs/CameraInfo) and `depth` (sensor_msgs/Image); `/tf`, `/tf_static`.
 
-    Publications: `~/changes` (ChangeArray, one message for each commit), those of
-    `memory_node.ros.boards`, `/diagnostics`.
+    Publications: `~/changes` (ChangeArray, one message for each commit), `~/note_events`
+    (NoteActivity), those of `memory_node.ros.boards`, `/diagnostics`.
 
     Services: those of `memory_node.ros.handlers`; they answer INACTIVE until the node is active.
 
@@ -104,9 +106,13 @@ class SpatialMemoryNode(LifecycleNode):
         )  # fmt: skip
         self._feed = Feed(self, map_frame, self._problem)
         self._boards = make_boards(self, lambda: self._settings.node, self._problem)
+        self._note_feed = NoteFeed(self, self._now_ns, self._problem)
+        self._edits = Edits(self, self._settings.node.notes_sync_s, lambda: self._memory,
+                            self._problem)  # fmt: skip
         desk = Desk(
             self._now_ns, self._to_map, self._pose_to_map, self._to_view, self._requested,
             map_frame, self._settings.node.map_id, lambda: model_of(self._settings.node),
+            self._clock_domain, self._note_feed.flush,
         )  # fmt: skip
         self._answers = Services(self, self._active_memory, desk, self._health.services)
         self._diagnostics = Diagnostics(self, self._health.statuses, self.callback_failed)
@@ -135,6 +141,7 @@ class SpatialMemoryNode(LifecycleNode):
                 self._memory = SpatialMemory.open(
                     self._path, self._settings.core, recover=self._settings.node.recover
                 )
+                self._edits.look()
                 if self._settings.node.regions_file:
                     self._memory.load_regions(
                         self._settings.node.regions_file, self._settings.node.map_id,
@@ -159,6 +166,8 @@ class SpatialMemoryNode(LifecycleNode):
                 return TransitionCallbackReturn.FAILURE
             result = super().on_activate(state)  # publishers first: what comes in goes out
             self._feed.start(self._memory)
+            self._note_feed.start(self._memory)
+            parts.callback(self._note_feed.flush)
             for board in self._boards:
                 board.start(self._memory)
                 parts.callback(board.stop)

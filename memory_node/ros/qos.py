@@ -43,6 +43,11 @@ def changes() -> QoSProfile:
     return _profile(depth=200)
 
 
+def note_events() -> QoSProfile:
+    """What was asked and written of notes: for whoever watches, nobody is held up."""
+    return _profile(depth=100)
+
+
 def state() -> QoSProfile:
     """State out: who comes late gets the last one; it must ask for transient local too."""
     return _profile(depth=1, latched=True)

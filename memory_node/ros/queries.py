@@ -11,7 +11,7 @@ from memory_node import model
 from memory_node.errors import InvalidValueError
 from memory_node.memory import SpatialMemory
 from memory_node.recall.query import THERE
-from memory_node.ros import conversions, facts
+from memory_node.ros import conversions, facts, noting
 from memory_node.ros.conversions import stamp_to_ns
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def query(
         desk: what the handlers need of the node. memory: the memory.
         request, response: of the service. now_ns: None: the clock does not say.
     """
-    asked = query_from_request(request, _near(desk, request), _box(desk, request), now_ns)
+    near_m, radius_m = _near(desk, memory, request, response)
+    asked = query_from_request(request, near_m, _box(desk, request), now_ns, radius_m)
     hits = memory.query(asked)
     response.hits = [conversions.hit_to_msg(hit) for hit in hits]
     response.total = hits.total
@@ -46,6 +47,7 @@ def query_from_request(
     near_m: model.Triple | None = None,
     box: Box | None = None,
     now_ns: int | None = None,
+    radius_m: float | None = None,
 ) -> model.Query:
     """Return what srv/Query asks.
 
@@ -53,6 +55,7 @@ def query_from_request(
         request: Query.Request; its numbers are the core's to check.
         near_m: its point `near` in the map frame; None: it has none. box: its box; None: likewise.
         now_ns: the time its presence is about where it names none; None: that of the newest view.
+        radius_m: around near_m; None: that of the request.
 
     Raises:
         InvalidValueError: a part of it says nothing without another one, which is missing.
@@ -67,7 +70,7 @@ def query_from_request(
         labels=tuple(str(label) for label in request.labels),
         feature=conversions.feature_from_msg(request.feature),
         near_m=near_m,
-        radius_m=float(request.radius_m),
+        radius_m=float(request.radius_m) if radius_m is None else radius_m,
         states=states,
         seen_since_ns=stamp_to_ns(request.seen_since),
         unseen_since_ns=stamp_to_ns(request.unseen_since),
@@ -96,8 +99,27 @@ def query_from_request(
     )
 
 
-def _near(desk: Desk, request: Any) -> model.Triple | None:
-    """The point near which to look, in the map frame; None: anywhere."""
+def _near(
+    desk: Desk, memory: SpatialMemory, request: Any, response: Any
+) -> tuple[model.Triple | None, float]:  # fmt: skip
+    """The point near which to look, in the map frame (None: anywhere), and how far."""
+    if request.near_me:
+        speaker = memory.speaker(str(request.user), str(request.context), desk.map_frame)
+        radius_m = noting.radius_of(speaker.meanings['near'], request.radius_m, response)
+        if request.near.header.frame_id or any(conversions.triple_from_msg(request.near.point)):
+            return desk.to_map(request.near), radius_m
+        if speaker.place_m is None:
+            raise InvalidValueError(
+                'near: got no point with near_me, and no place of the user is known: expected a '
+                'point, for example header.frame_id base_link'
+            )
+        response.radius_why += ', around where the user mostly is'
+        return speaker.place_m, radius_m
+    response.radius_m = float(request.radius_m)
+    return _point(desk, request), float(request.radius_m)
+
+
+def _point(desk: Desk, request: Any) -> model.Triple | None:
     if request.radius_m != 0:
         return desk.to_map(request.near)
     if request.near.header.frame_id or any(conversions.triple_from_msg(request.near.point)):

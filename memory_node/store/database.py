@@ -27,6 +27,7 @@ ERASING = 'erasing'
 """Key in `meta` while the file may still hold bytes of what was purged."""
 ERASE_TIMEOUT_MS = 1000
 """How long removing old bytes waits for readers outside."""
+PATIENCE_MS = 5000
 WAL_RESET_BYTES = 4 * 2**20
 _LAST_SEQ = 'SELECT coalesce(max(seq), 0) FROM log'
 
@@ -188,6 +189,20 @@ class Database:
             raise StoreBusyError(f'{self.path!r} is locked by another program') from error
         except apsw.Error as error:
             raise StoreError(f'cannot write to {self.path!r}: {error}') from error
+
+    @contextmanager
+    def waiting(self) -> Iterator[apsw.Connection]:
+        """A transaction that waits longer for a lock: what it writes is in other files already.
+
+        Raises:
+            StoreBusyError, StoreError, ReadOnlyError: see `transaction`.
+        """
+        self.connection.set_busy_timeout(PATIENCE_MS)
+        try:
+            with self.transaction() as connection:
+                yield connection
+        finally:
+            self.connection.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     @contextmanager
     def rewriting(self, whole: bool = True) -> Iterator[apsw.Connection]:

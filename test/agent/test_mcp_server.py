@@ -24,6 +24,7 @@ from memory_node import SpatialMemory
 from memory_node.agent import mcp_server
 from memory_node.agent.tools import TOOLS
 from memory_node.errors import InvalidValueError
+from memory_node.notes.items import Note
 
 anyio = pytest.importorskip('anyio')
 mcp_client = pytest.importorskip('mcp.client.session')
@@ -73,7 +74,8 @@ def test_a_file_is_served_read_only_over_stdio(path: str) -> None:
         async with over_stdio(path) as session:
             tools = (await session.list_tools()).tools
             assert sorted(tool.name for tool in tools) == sorted(TOOLS)
-            assert all(tool.annotations.read_only_hint for tool in tools)
+            writing = {t.name for t in tools if not t.annotations.read_only_hint}
+            assert writing == {'feedback', 'reflect', 'remember'}
             found = answer(await session.call_tool('whats_on', {'anchor': 'table'}))
             assert [r['subject'] for r in found['relations']] == ['mug']
             for name, arguments, says in (
@@ -81,6 +83,8 @@ def test_a_file_is_served_read_only_over_stdio(path: str) -> None:
                 ('object_details', {'object_id': 99}, 'no object has this id'),
                 ('object_details', {'object_id': True}, 'argument object_id'),
                 ('format_disk', {}, 'no such tool'),
+                ('remember', {'text': 'x'}, 'opened for reading only: nothing can be written'),
+                ('reflect', {}, 'opened for reading only'),
             ):
                 result = await session.call_tool(name, arguments)
                 assert result.is_error and says in result.content[0].text
@@ -91,6 +95,21 @@ def test_a_file_is_served_read_only_over_stdio(path: str) -> None:
             assert sorted(r['subject'] for r in again['relations']) == ['cup', 'mug']
 
     anyio.run(talk)
+
+
+def test_whose_notes_are_served_is_said_at_the_start(path: str) -> None:
+    with SpatialMemory.open(path) as memory:
+        memory.remember(Note('The zyxkey is blue', scope={'user': 'anna'}))
+
+    async def talk(user: str) -> list[str]:
+        async with over_stdio(path, '--user', user) as session:
+            found = answer(await session.call_tool('recall', {'question': 'the zyxkey'}))
+            other = await session.call_tool('recall', {'question': 'zyxkey', 'user': 'anna'})
+            assert other.is_error
+            return [note['content'] for note in found['notes']]
+
+    assert anyio.run(talk, 'Anna') == ['The zyxkey is blue']
+    assert anyio.run(talk, 'ben') == []
 
 
 @contextlib.contextmanager

@@ -79,6 +79,7 @@ def needed(verb: str, folder: Path) -> list[str]:
     return {
         'snapshot': [str(folder / 'new.db')], 'correct': ['undo', '1'], 'report': ['picked', '1'],
         'forget': ['1'], 'ask': ['where is it?'], 'plan': ['search', 'mug'],
+        'remember': ['x'], 'recall': ['x'], 'feedback': ['rated', 'useful', 'n0'],
         'purge': ['--id', '1'], 'split': ['1'], 'merge': ['1', '2'],
     }.get(verb, [])  # fmt: skip
 

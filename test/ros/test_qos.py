@@ -33,6 +33,7 @@ TABLE = {
     qos.tf: (100, RELIABLE, VOLATILE),
     qos.tf_static: (100, RELIABLE, LATCHED),
     qos.changes: (200, RELIABLE, VOLATILE),
+    qos.note_events: (100, RELIABLE, VOLATILE),
     qos.state: (1, RELIABLE, LATCHED),
     qos.markers: (10, RELIABLE, LATCHED),
     qos.images: (5, RELIABLE, VOLATILE),

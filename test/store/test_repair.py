@@ -178,7 +178,7 @@ def test_c31_c_what_lies_before_a_cut_is_saved(tmp_path: Path, share: float) -> 
     good, path = tmp_path / 'good.db', tmp_path / 'cut' / 'memory.db'
     path.parent.mkdir()
     with SpatialMemory.open(str(good)) as memory:
-        observe_all(memory, stream(8, 500))
+        observe_all(memory, stream(8, 700))
     content = good.read_bytes()
     path.write_bytes(content[: int(len(content) * share)])
     saved = repaired(path, good)
