@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from memory_node.answering import Answering
 from memory_node.planning import Planning
-from memory_node.remembering import Remembering
+from memory_node.reflecting import Reflecting
 
 
-class SpatialMemory(Remembering, Answering, Planning):
+class SpatialMemory(Reflecting, Answering, Planning):
     """A durable memory of the things around a robot, in one file.
 
     Open it with `SpatialMemory.open(path)` and use it as a context manager, or call `close()`. What
     can be told it stands in `Telling`, what is one thing and what two in `Reconciling`, what a
     person knows better in `Correcting`, what has to go in `Purging`, regions in `Placing`, notes in
-    `Remembering`, what can be asked of it in `Asking`, in words in `Answering`, what a planner asks
-    in `Planning`. Safe to call from several threads; calls take turns in the order in which they
-    came.
+    `Remembering`, what follows from them in `Reflecting`, what can be asked of it in `Asking`, in
+    words in `Answering`, what a planner asks in `Planning`. Safe to call from several threads;
+    calls take turns in the order in which they came.
     """

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from memory_node.asking import Asking
-from memory_node.model import Purge
 from memory_node.notes.beliefs import Event
 from memory_node.notes.items import (
     Consolidation,
-    Network,
     Note,
     NoteEvent,
     NoteHit,
@@ -25,11 +23,7 @@ from memory_node.notes.journal import Journal, journal_of
 from memory_node.notes.learning import Learning
 from memory_node.notes.notebook import Notebook
 from memory_node.notes.recall import Recollection
-from memory_node.notes.reflect import Reflection, reflect
 from memory_node.placing import Placing
-from memory_node.store.database import ERASING
-from memory_node.store.edits import Asked
-from memory_node.store.wanted import Wanted
 
 
 class Remembering(Placing, Asking):
@@ -40,6 +34,7 @@ class Remembering(Placing, Asking):
     """
 
     _kept: Notebook | None = None
+    _read_first: Sequence[str] = ()
 
     def remember(
         self, notes: Note | Sequence[Note], at_ns: int | None = None
@@ -96,27 +91,6 @@ class Remembering(Placing, Asking):
         """What is learned of people: beliefs, vague words, anchors. Use it from one thread."""
         with self._noted() as book:
             return Learning(book)
-
-    def reflect(
-        self, since_ns: int = 0, now_ns: int | None = None, scope: Mapping[str, str] | None = None
-    ) -> Reflection:  # fmt: skip
-        """Write the generated part of the pages of whom and what recent notes are about (WM-12).
-
-        With a user in the scope: in their folder, and what they keep doing becomes beliefs.
-
-        Raises:
-            InvalidValueError: a value is malformed.
-            StoreError: not everything was written.
-        """
-
-        def run() -> Reflection:
-            book, at_ns = self._notebook(), self._at(now_ns)
-            user = (scope or {}).get('user', '')
-            if user:
-                Learning(book).consolidate(user, at_ns)
-            return reflect(book, since_ns, at_ns, scope)
-
-        return self._patiently(run)
 
     def revise_opinion(
         self, note_id: str, supports: bool, evidence: str, at_ns: int | None = None,
@@ -215,7 +189,13 @@ class Remembering(Placing, Asking):
         Raises:
             StoreError: a file cannot be read, or the index cannot be written.
         """
-        return self._patiently(lambda: self._notebook().sync(progress))
+
+        def run() -> list[str]:
+            first = self._kept is None
+            book = self._notebook(progress)
+            return list(self._read_first) if first else book.sync(progress)
+
+        return self._patiently(run)
 
     def rebuild_notes(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Make the index of the journal anew.
@@ -240,20 +220,9 @@ class Remembering(Placing, Asking):
         with self._noted() as book:
             return list(book.events)
 
-    def snapshot(self, path: str) -> int:
-        """Copy the store and its journal; returns the last log line.
-
-        Raises:
-            StoreError: the file exists already or cannot be written.
-        """
-        seq = super().snapshot(path)
-        with self._noted() as book:
-            book.copy_to(path)
-        return seq
-
     # -- inside ----------------------------------------------------------------------------------
 
-    def _notebook(self) -> Notebook:
+    def _notebook(self, progress: Callable[[int, int], None] | None = None) -> Notebook:
         """The notes, with what was edited taken in when they are first used; the lock is held."""
         if self._kept is None:
             readonly = self._database.readonly
@@ -261,7 +230,7 @@ class Remembering(Placing, Asking):
             journal = Journal(folder, readonly, self.config.durability == 'power')
             book = Notebook(self._database, journal, self.config.working_notes)
             if not readonly:
-                book.sync()
+                self._read_first = book.sync(progress)
             self._kept = book
         return self._kept
 
@@ -272,19 +241,3 @@ class Remembering(Placing, Asking):
 
     def _at(self, at_ns: int | None) -> int:
         return self._session.newest_ns if at_ns is None else at_ns
-
-    def _purge(self, wanted: Wanted, asked: Asked) -> Purge:
-        name = wanted.person or wanted.label
-        if wanted.by == 'object':
-            name = f'object:{wanted.object_id}'
-        if not name:
-            return super()._purge(wanted, asked)
-        book = self._notebook()
-        count = book.purge(name, is_person=bool(wanted.person))
-        if count:
-            with self._database.transaction() as connection:
-                connection.execute('INSERT OR REPLACE INTO meta VALUES (?, ?)', (ERASING, '1'))
-            words = f'Removed by purge of a {wanted.by}: {count} lines.'
-            at_ns = asked.recorded_ns
-            book.write([Note(words, network=Network.OBSERVATION, evidence=(str(at_ns),))], at_ns)
-        return super()._purge(wanted, asked)

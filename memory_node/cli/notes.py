@@ -15,6 +15,7 @@ from memory_node.cli.noting import of
 from memory_node.cli.query import time_of
 from memory_node.cli.terminal import Terminal
 from memory_node.notes.items import Network, Note, NoteKind
+from memory_node.notes.journal import Journal, journal_of
 
 _AGE = re.compile(r'(\d{1,6})([smhdw])')
 _UNIT_S = {'s': 1, 'm': 60, 'h': 3600, 'd': 86_400, 'w': 604_800}
@@ -29,6 +30,7 @@ def remember(given: argparse.Namespace, terminal: Terminal) -> int:
         source='command line',
     )  # fmt: skip
     with opened(given.file) as memory:
+        _take_in(memory, terminal)
         events = memory.remember(note, time_of('--at', given.at))
         where = memory.note(events[-1].id, given.user).citation
     terminal.data({'events': [{'op': e.op.value, 'id': e.id} for e in events], 'at': where})
@@ -61,20 +63,30 @@ def recall(given: argparse.Namespace, terminal: Terminal) -> int:
 def reflect(given: argparse.Namespace, terminal: Terminal) -> int:
     """Write the pages of the journal."""
     with opened(given.file) as memory:
+        _take_in(memory, terminal)
         now_ns = time_of('--at', given.at)
         since_ns = _since(given.since, memory.newest_stamp_ns if now_ns is None else now_ns)
         done = memory.reflect(since_ns or 0, now_ns, of(given))
         problems = memory.note_problems()
     terminal.data({
         'pages': list(done.pages), 'skipped': list(done.skipped), 'proposed': list(done.proposed),
-        'problems': problems,
+        'revised': list(done.revised), 'problems': problems,
     })  # fmt: skip
     for word, pages in (('wrote', done.pages), ('left alone', done.skipped)):
         for page in pages:
             terminal.say(f'{word} {page}')
+    if done.revised:
+        terminal.say(f'moved {len(done.revised)} opinions by evidence')
     for problem in problems:
         terminal.say(f'cannot be read: {problem}')
     return OK
+
+
+def _take_in(memory: SpatialMemory, terminal: Terminal) -> None:
+    """Read what was edited in the journal; the first time this is all of it."""
+    files = len(Journal(journal_of(memory.path), readonly=True).marks())
+    with terminal.progress(files) as tell:
+        memory.sync_notes(lambda done, of: tell('reading the journal', files - of + done))
 
 
 def _since(text: str | None, now_ns: int) -> int | None:

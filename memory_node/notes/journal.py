@@ -171,6 +171,17 @@ def journal_of(database: str) -> Path | None:
     return None if database == ':memory:' else Path(f'{database}.journal')
 
 
+def copy_journal(database: str, copy: str) -> None:
+    """Copy the journal of a file beside another file.
+
+    Raises:
+        StoreError: it cannot be copied.
+    """
+    old, new = Journal(journal_of(database), readonly=True), Journal(journal_of(copy))
+    for name in old.marks():
+        new.replace(name, new.read(name), old.read(name))
+
+
 def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Mark]]:
     with os.scandir(folder) as entries:
         for entry in entries:

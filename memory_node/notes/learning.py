@@ -30,7 +30,7 @@ from memory_node.notes.notebook import Notebook
 AREA_M = 2.0
 """Side of the cells in which activity is counted."""
 FIRST_ANCHORS = ('home', 'dock')
-_BELIEF, _WORD, _ANCHOR = 'belief:', 'calibration:', 'anchor:'
+_BELIEF, _WORD, _ANCHOR = beliefs.NOTED_KEYS
 
 
 class Learning:
@@ -50,7 +50,7 @@ class Learning:
         owner = _owner(user)
         known = {belief.key: belief for belief in self.beliefs(owner)}
         found = []
-        for belief in beliefs.infer(owner, self._book.events_of(owner), now_ns):
+        for belief in beliefs.infer(owner, self._book.happened(owner), now_ns):
             what = beliefs.reconcile(known.get(belief.key), belief, now_ns)
             if what is not Reconciled.NOOP:
                 self._book.write([_as_note(belief, owner)], now_ns)
@@ -67,7 +67,10 @@ class Learning:
         owner = _owner(user)
         text = f'{owner} {predicate.replace("_", " ")} {name}'
         self._book.add_event(Event('state', text, at_ns, stated=(predicate, name)), owner)
-        ref = self._book.events_of(owner)[-1].ref
+        ref = next(
+            event.ref for event in reversed(self._book.events_of(owner))
+            if event.stated == (predicate, name)
+        )  # fmt: skip
         belief = Belief(
             owner, predicate, name, 1.0, beliefs.STATED, at_ns, refs=(('stated', ref),),
             support=(text,),
@@ -99,7 +102,7 @@ class Learning:
         for belief in standing:
             if belief.predicate in ('likes', 'avoids', 'prefers'):
                 return belief
-        for belief in beliefs.infer(owner, self._book.events_of(owner), now_ns):
+        for belief in beliefs.infer(owner, self._book.happened(owner), now_ns):
             if belief.predicate == 'likes' and slug(belief.object) == name:
                 self._book.write([_as_note(belief, owner)], now_ns)
                 return belief

@@ -14,6 +14,7 @@ from memory_node import checks
 from memory_node.errors import InvalidValueError
 from memory_node.notes import skills
 from memory_node.notes.beliefs import Event, plain_event
+from memory_node.notes.doomed import Doomed
 from memory_node.notes.items import (
     Consolidation,
     Network,
@@ -25,7 +26,6 @@ from memory_node.notes.items import (
     NoteQuery,
     NoteState,
     extended,
-    slug,
 )
 from memory_node.notes.lines import (
     as_plain,
@@ -78,17 +78,17 @@ class Notebook(Reader):
     def _write(self, note: Note, at_ns: int) -> list[NoteEvent]:
         if note.kind is NoteKind.WORKING:
             return self.working.write(note)
-        twins = rows.twins(self._database, note)
+        twins = rows.twins(self.database, note)
         if twins:
-            return [self._merge(twins[-1], note, at_ns)]
+            return [self.merge(twins[-1], note, at_ns)]
         note = dataclasses.replace(note, id=self._new_id(note, at_ns))
         clock = 'wall' if note.event_time is None else note.event_time.clock
-        before = rows.of_chain(self._database, note, clock) if note.key else []
+        before = rows.of_chain(self.database, note, clock) if note.key else []
         current = {s.note.id for s in before if s.valid_to_ns is None and s.forgotten_ns is None}
         self._append(self._file(note, at_ns), write_note(note, at_ns), at_ns)
         event = NoteEvent(NoteOp.ADD, note.id, note.key)
         still = {
-            s.note.id for s in rows.of_chain(self._database, note, clock) if s.valid_to_ns is None
+            s.note.id for s in rows.of_chain(self.database, note, clock) if s.valid_to_ns is None
         } if note.key else set()  # fmt: skip
         return [
             *(NoteEvent(NoteOp.INVALIDATE, number, note.key, note.id)
@@ -96,7 +96,12 @@ class Notebook(Reader):
             event,
         ]  # fmt: skip
 
-    def _merge(self, twin: NoteState, note: Note, at_ns: int) -> NoteEvent:
+    def merge(self, twin: NoteState, note: Note, at_ns: int) -> NoteEvent:
+        """Add to a note what another one that says the same knows beside: MERGE, or SKIP_DUP.
+
+        Raises:
+            StoreError: it was not written.
+        """
         old = twin.note
         new = extended(old, note)
         if new == old:
@@ -105,6 +110,18 @@ class Notebook(Reader):
         words = f'Adds to «{_cut(old.content)}»'
         self._op(NoteOp.MERGE, twin, words, at_ns, more)
         return NoteEvent(NoteOp.MERGE, old.id, note.key)
+
+    def adopt(self, notes: Sequence[Note], at_ns: int) -> None:
+        """Write notes that have ids, for example of another store, as they are.
+
+        Raises:
+            StoreError: not everything was written.
+        """
+        files: dict[str, list[str]] = {}
+        for note in notes:
+            files.setdefault(self._file(note, at_ns), []).append(write_note(note, at_ns))
+        for file, lines in files.items():
+            self._append(file, ''.join(lines), at_ns)
 
     def add_event(self, event: Event, user: str) -> None:
         """Keep that a person asked, did or said something (OM-3); recall never finds it.
@@ -120,7 +137,7 @@ class Notebook(Reader):
 
     def revise(
         self, note_id: str, supports: bool, evidence: str, at_ns: int, user: str = '',
-        robot_id: str = '',
+        robot_id: str = '', strong: bool = True,
     ) -> NoteState:  # fmt: skip
         """Move how sure an opinion is by one piece of evidence (WM-13, 14); links keep both kinds.
 
@@ -128,7 +145,8 @@ class Notebook(Reader):
 
         Args:
             note_id: of an opinion that somebody wrote. supports: or contradicts.
-            evidence: `FILE:LINE` or the like. at_ns: when. user, robot_id: who sees it.
+            evidence: id of a note, `FILE:LINE` or the like. at_ns: when.
+            user, robot_id: who sees it. strong: the evidence says so outright.
 
         Raises:
             InvalidValueError: no such opinion.
@@ -147,7 +165,11 @@ class Notebook(Reader):
         links[pair] = None
         said = [name for name, _ in links]
         sure = moved(
-            note.confidence, supports, said.count('supported by'), said.count('contradicted by')
+            note.confidence,
+            supports,
+            said.count('supported by'),
+            said.count('contradicted by'),
+            strong,
         )
         words = f'{"Supports" if supports else "Contradicts"} «{_cut(note.content)}»: {evidence}'
         said_so = {'links': [list(pair)], 'confidence': sure}
@@ -170,7 +192,7 @@ class Notebook(Reader):
         text = repr((sorted(as_plain(note).items()), at_ns))
         for n in range(1_000_000):
             number = 'n' + hashlib.sha256(f'{text}\n{n}'.encode()).hexdigest()[:12]
-            if not self._database.rows('SELECT 1 FROM note WHERE id = ?', (number,)):
+            if not self.database.rows('SELECT 1 FROM note WHERE id = ?', (number,)):
                 return number
         raise AssertionError('unreachable')
 
@@ -273,7 +295,7 @@ class Notebook(Reader):
         query = NoteQuery(scope=scope, limit=1)
         where, bound = rows.conditions(query)
         owner, robot = query.scope.get('user', ''), query.scope.get('robot_id', '')
-        states = [rows.state_of(row) for row in self._database.rows(
+        states = [rows.state_of(row) for row in self.database.rows(
             f'SELECT {rows.COLUMNS} FROM note n WHERE {" AND ".join(where)} '
             'AND n.user = ? AND n.robot = ? ORDER BY n.day, n.file, n.line', (*bound, owner, robot),
         )]  # fmt: skip
@@ -288,7 +310,7 @@ class Notebook(Reader):
             if first is state or note.id.startswith('h'):
                 left.append(state)
                 continue
-            self._merge(first, note, at_ns)
+            self.merge(first, note, at_ns)
             words = f'Forgot «{_cut(note.content)}»: the same is said elsewhere'
             self._op(NoteOp.FORGET, state, words, at_ns, {'reason': f'merged {first.note.id}'})
             merged += 1
@@ -299,10 +321,9 @@ class Notebook(Reader):
             self._op(NoteOp.FORGET, state, words, at_ns, {'reason': f'budget {budget}'})
         return Consolidation(len(states), merged, len(surplus), len(left) - len(surplus))
 
-    def purge(self, name: str, is_person: bool) -> int:
-        """Remove what names something, also from working memory and events; see `Filing`."""
-        gone = self.working.forget_user(slug(name)) if is_person else 0
-        gone += self.working.forget_naming(slug(name)) + super().purge(name, is_person)
+    def purge(self, doomed: Doomed) -> int:
+        """Remove what has to go, also from working memory and events; see `Filing`."""
+        gone = self.working.forget(doomed.names) + super().purge(doomed)
         self.events.clear()
         return gone
 

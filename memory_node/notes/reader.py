@@ -8,21 +8,23 @@ from __future__ import annotations
 import json
 import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from memory_node import checks
 from memory_node.errors import InvalidValueError
-from memory_node.notes.beliefs import Event, event_of
+from memory_node.notes.beliefs import NOTED_KEYS, Event, event_of
 from memory_node.notes.filing import Filing
-from memory_node.notes.items import NoteHit, NoteQuery, NoteState, slug
+from memory_node.notes.items import Network, NoteHit, NoteKind, NoteQuery, NoteState, slug
 from memory_node.notes.journal import Journal
 from memory_node.notes.recall import Recollection, named, recall
+from memory_node.notes.stance import attitude
 from memory_node.notes.working import WorkingMemory
 from memory_node.store import notes as rows
 from memory_node.store.database import Database
 
 EVENTS_KEPT = 1000
+_REGION = 'region:'
 _NEWEST = 'coalesce(n.start_ns, 0) DESC, n.day DESC, n.line DESC, n.file'
 
 
@@ -65,7 +67,7 @@ class Reader(Filing):
             score = 'bm25(note_text)'
             source = 'note_text JOIN note n ON n.row = note_text.rowid'
         many = query.limit if query.near is None else 100_000
-        found = self._database.rows(
+        found = self.database.rows(
             f'SELECT {rows.COLUMNS}, {score} AS score, n.x, n.y, n.z FROM {source} '
             f'WHERE {" AND ".join(where)} ORDER BY score, {_NEWEST} LIMIT ?',
             (*bound, many),
@@ -88,7 +90,7 @@ class Reader(Filing):
     ) -> Recollection:  # fmt: skip
         """Answer a question in words; see `recall`."""
         found = recall(
-            self._database, text, now_ns, scope, limit, since_ns, max_tokens, utc_offset_s
+            self.database, text, now_ns, scope, limit, since_ns, max_tokens, utc_offset_s
         )
         self._emit({
             'op': 'recall', 'query': text, 'n_hits': len(found.items),
@@ -99,13 +101,33 @@ class Reader(Filing):
         })  # fmt: skip
         return found
 
+    def holding(self, network: Network, owner: str = '', limit: int = 1000) -> list[NoteState]:
+        """The newest notes of a network that hold, of a person or (empty) of nobody."""
+        return rows.holding(self.database, network, owner, limit)
+
+    def of_same(
+        self, state: NoteState, entities: Collection[str], words: Collection[str], since_ns: int,
+        until_ns: int, limit: int,
+    ) -> list[NoteState]:  # fmt: skip
+        """The newest notes but opinions that share a name and a word with a note, oldest first.
+
+        Args:
+            state: of the note; only what its user and robot may see. entities: slugs of names.
+            words: as `text_words` has them. since_ns, until_ns: both included. limit: most.
+        """
+        return rows.of_same(self.database, state, entities, words, since_ns, until_ns, limit)
+
+    def touched(self, owner: str, since_ns: int, until_ns: int) -> list[NoteState]:
+        """Notes that began or ceased to hold in a time, newest first, at most 10,000."""
+        return rows.touched(self.database, owner, since_ns, until_ns, 10_000)
+
     def get(self, note_id: str, user: str = '', robot_id: str = '') -> NoteState:
         """The note of an id, as it is by now.
 
         Raises:
             InvalidValueError: there is none, or it is somebody else's.
         """
-        for state in rows.of_id(self._database, note_id):
+        for state in rows.of_id(self.database, note_id):
             scope = state.note.scope
             if scope.get('user', '') in ('', slug(user)) and (
                 scope.get('robot_id', '') in ('', robot_id)
@@ -122,31 +144,59 @@ class Reader(Filing):
         state = self.get(note_id, user, robot_id)
         if not state.note.key:
             return [state]
-        return rows.of_chain(self._database, state.note, state.clock)
+        return rows.of_chain(self.database, state.note, state.clock)
 
     def events_of(self, user: str) -> list[Event]:
         """A person's events, oldest first."""
         return [
             event_of(json.loads(said), at_ns, f'{file}:{line}')
-            for file, line, at_ns, said in rows.events_of(self._database, user)
+            for file, line, at_ns, said in rows.events_of(self.database, user)
         ]
+
+    def happened(self, user: str) -> list[Event]:
+        """A person's events and what they had remembered, oldest first (OM-3).
+
+        Each note is an event by itself, so that remembering writes one line. What it says against
+        something is no sign of liking that.
+        """
+        noted = [
+            _as_event(state, user) for state in self.newest(user)
+            if not state.note.key.startswith(NOTED_KEYS) and state.clock == 'wall'
+        ]  # fmt: skip
+        return sorted([*self.events_of(user), *noted], key=lambda event: (event.at_ns, event.ref))
 
     def keyed(self, prefix: str, user: str) -> list[NoteState]:
         """What is a person's own, holds, and has a key that begins so."""
-        return rows.keyed(self._database, prefix, user)
+        return rows.keyed(self.database, prefix, user)
 
     def newest(self, user: str, limit: int = 10_000) -> list[NoteState]:
         """The newest notes that hold, of a person or (empty) of nobody."""
-        return rows.newest(self._database, user, limit)
+        return rows.newest(self.database, user, limit)
 
     def entities_in(self, text: str) -> tuple[str, ...]:
         """The entities that a text names and notes are about."""
-        return named(self._database, text)
+        return named(self.database, text)
 
     def _emit(self, event: Mapping[str, Any]) -> None:
         self.events.append(event)
         if self._on_event is not None:
             self._on_event(event)
+
+
+def _as_event(state: NoteState, user: str) -> Event:
+    """That a note was written, or that somebody was somewhere."""
+    note = state.note
+    names = {slug(name): name for name in note.entities}
+    places = [key[len(_REGION) :] for key in names if key.startswith(_REGION)]
+    concepts = [
+        name for key, name in names.items()
+        if ':' not in key and key != user and attitude(note.content) >= 0
+    ]  # fmt: skip
+    kind = 'visit' if note.kind is NoteKind.EPISODIC and places else 'remember'
+    return Event(
+        kind, note.content[: checks.MAX_TEXT], state.valid_from_ns, state.citation,
+        places[0] if places else '', concepts,
+    )  # fmt: skip
 
 
 def _hit(row: Sequence[Any], query: NoteQuery) -> NoteHit | None:

@@ -60,6 +60,7 @@ def test_wm_15_reflect_writes_pages_and_tells_what_cannot_be_read(path: Path, ca
     code, out, _ = run(capsys, 'reflect', path, '--since', '7d', *AT)
     assert code == OK
     assert out.splitlines() == [
+        'wrote bank/world.md',
         'wrote bank/entities/red-mug.md',
         "cannot be read: memory/2025-11-30.md:5: confidence: got '9', expected 0 to 1",
     ]
