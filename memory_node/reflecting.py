@@ -17,7 +17,8 @@ from memory_node.notes.evidence import Gathering, Judge, Known
 from memory_node.notes.items import Network, Note, scope_of, slug
 from memory_node.notes.journal import journal_of
 from memory_node.notes.learning import Learning
-from memory_node.notes.narrative import tell
+from memory_node.notes.narrative import Told, tell
+from memory_node.notes.notebook import Notebook
 from memory_node.notes.reflect import Reflection, reflect
 from memory_node.notes.taking import Foreign, notes_of, parts, take_over
 from memory_node.recall.days import Days
@@ -32,6 +33,8 @@ from memory_node.store.wanted import Wanted, find
 
 class Reflecting(Remembering):
     """The part of SpatialMemory that makes pages, opinions and beliefs of what was remembered."""
+
+    _purges = 0
 
     def reflect(
         self, since_ns: int = 0, now_ns: int | None = None,
@@ -56,26 +59,39 @@ class Reflecting(Remembering):
             at_ns = self._at(now_ns)
         owner = scope_of(scope or {}).get('user', '')
         self._take_down_views()
-        days = {} if owner else self._days(since_ns, at_ns)
+
+        book = self._patiently(self._notebook)
+        if owner:
+            self._patiently(lambda: Learning(book).consolidate(owner, at_ns))
+        told, untold = ((), ()) if owner else self._tell(book, since_ns, at_ns)
 
         def run(deciding: Judge | None) -> Reflection:
-            book = self._notebook()
-            if owner:
-                Learning(book).consolidate(owner, at_ns)
-            told, untold = tell(book.journal, days)
-            done = reflect(book, since_ns, at_ns, scope, deciding)
+            done = reflect(book, since_ns, at_ns, scope, deciding, self._patiently)
             return Reflection(
                 told + done.pages, done.proposed, untold + done.skipped, done.revised
             )  # fmt: skip
 
         gathered = Gathering()
-        done = self._patiently(lambda: run(None if judge is None else gathered))
+        done = run(None if judge is None else gathered)
         if judge is None or not gathered.pairs:
             return done
         known = {pair: judge.judge(*pair) for pair in gathered.pairs}
-        again = self._patiently(lambda: run(Known(known)))
+        again = run(Known(known))
         revised = dict.fromkeys([*done.revised, *again.revised])
         return Reflection(again.pages, again.proposed, again.skipped, tuple(revised))
+
+    def _tell(self, book: Notebook, since_ns: int, at_ns: int) -> Told:
+        """Tell the days of a time; what was purged while they were gathered is not told."""
+        while True:
+            purges = self._purges
+            days = self._days(since_ns, at_ns)
+
+            def run(found: Mapping[str, list[str]] = days, before: int = purges) -> Told | None:
+                return tell(book.journal, found) if self._purges == before else None
+
+            done = self._patiently(run)
+            if done is not None:
+                return done
 
     def _days(self, since_ns: int, at_ns: int) -> dict[str, list[str]]:
         """Lines of what changed, by day; the memory is held but briefly at a time."""
@@ -186,6 +202,7 @@ class Reflecting(Remembering):
         return dataclasses.replace(done, notes=count)
 
     def _purge(self, wanted: Wanted, asked: Asked) -> Purge:
+        self._purges += 1
         book = self._notebook()
         count = book.purge(self._doomed(wanted))
         if count:

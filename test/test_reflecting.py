@@ -212,3 +212,23 @@ def test_check_of_a_file_that_is_read_only_leaves_out_what_was_edited_since(tmp_
         assert memory.check() == [
             'journal: memory/2025-12-01.md:4: the index says something else of a note there'
         ]
+
+
+def test_what_is_purged_while_a_day_is_gathered_is_not_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with SpatialMemory.open(':memory:') as memory:
+        twice(memory, S0, seen('zyx'), seen('lamp', (9, 9, 1)))
+        gather, calls = memory._days, []
+
+        def slowly(since_ns: int, at_ns: int) -> dict[str, list[str]]:
+            found = gather(since_ns, at_ns)
+            if not calls:
+                memory.purge(label='zyx')
+            calls.append(found)
+            return found
+
+        monkeypatch.setattr(memory, '_days', slowly)
+        memory.reflect(0, T0 + DAY)
+        assert len(calls) == 2 and 'zyx' in str(calls[0])
+        assert 'lamp' in page(memory) and 'zyx' not in page(memory)

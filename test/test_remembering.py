@@ -67,13 +67,18 @@ def test_purging_a_person_leaves_no_byte_of_their_notes(tmp_path: Path) -> None:
     with SpatialMemory.open(str(path)) as memory:
         memory.remember([
             Note('Xaviera hides the zyxkey', scope={'user': 'Xaviera'}),
-            Note('Xaviera likes plumzz'), Note('The hall is dark'),
+            Note('Xaviera likes plumzz', entities=['Xaviera']), Note('The hall is dark'),
         ], T0)  # fmt: skip
+        memory.reflect(0, T0)
+        hers = tmp_path / 'robot.db.journal' / 'bank' / 'entities' / 'xaviera.md'
+        hers.write_text(hers.read_text() + 'By hand.\n')
         purged = memory.purge(person='Xaviera', recorded_ns=T0)
         assert purged.erased
         left = contents(memory.notes(NoteQuery(scope={'user': 'xaviera'})))
-        assert sorted(left) == ['Removed by purge of a person: 5 lines.', 'The hall is dark']
+        assert sorted(left) == ['Removed by purge of a person: 6 lines.', 'The hall is dark']
         files = [p for p in tmp_path.rglob('*') if p.is_file()]
+        assert not any('xaviera' in str(file.relative_to(tmp_path)).lower() for file in files)
+        assert (tmp_path / 'robot.db.journal' / 'bank' / 'purged.md').read_text() == 'By hand.\n'
         for word in (b'xaviera', b'zyxkey', b'plumzz'):
             assert not any(word in file.read_bytes().lower() for file in files), word
 

@@ -15,6 +15,7 @@ from memory_node.notes.items import Network, NoteKind, NoteQuery, NoteState
 from memory_node.notes.lines import is_core
 from memory_node.notes.notebook import Notebook
 from memory_node.recall.wording import harmless
+from memory_node.store import notes as rows
 
 Pages = list[tuple[str, str, list[str]]]
 """Name, title and lines of pages."""
@@ -67,8 +68,8 @@ def proposals(
 ) -> tuple[Pages, tuple[str, ...]]:
     """What to add to the core file, and what there to think over; and the ids of these notes."""
     added = [
-        state for state in recent
-        if not is_core(state.file) and state.note.network is not Network.OBSERVATION
+        state for state in recent if rows.of_id(book.database, state.note.id)
+        and not is_core(state.file) and state.note.network is not Network.OBSERVATION
         and (state.verdicts.get('useful', 0) >= USEFUL or _is_settled(state))
     ]  # fmt: skip
     doubted = [

@@ -9,15 +9,18 @@ judge may decide, for example a language model; without one it stays open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Protocol
+import functools
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Protocol, TypeVar
 
 from memory_node.notes.beliefs import NOTED_KEYS
 from memory_node.notes.items import Network, NoteState, slug
 from memory_node.notes.notebook import Notebook
 from memory_node.notes.stance import stance, topics
 from memory_node.store import notes as rows
+from memory_node.store.notes import text_words
 
+_T = TypeVar('_T')
 MAX_OPINIONS = 500
 MAX_EVIDENCE = 50
 """Newest notes that are looked at for one opinion."""
@@ -58,8 +61,21 @@ class Known:
         return self._signs.get((opinion, said), 0)
 
 
+class Turn(Protocol):
+    """Does one piece of work while nobody else uses the memory."""
+
+    def __call__(self, work: Callable[[], _T], /) -> _T:
+        """Do it, and return what it returns."""
+
+
+def at_once(work: Callable[[], _T]) -> _T:
+    """A turn where nobody else is."""
+    return work()
+
+
 def weigh(
-    book: Notebook, since_ns: int, now_ns: int, owner: str = '', judge: Judge | None = None
+    book: Notebook, since_ns: int, now_ns: int, owner: str = '', judge: Judge | None = None,
+    turn: Turn = at_once,
 ) -> list[str]:  # fmt: skip
     """Move the opinions that hold by what was noted of the same since they were formed.
 
@@ -67,6 +83,7 @@ def weigh(
         book: the notes. since_ns: older notes are not looked at. now_ns: up to when.
         owner: slug of the person whose opinions they are; empty: nobody's in particular.
         judge: asked where words do not tell; None: that is no evidence.
+        turn: takes one for each opinion.
 
     Returns:
         Ids of the opinions that were moved.
@@ -74,25 +91,59 @@ def weigh(
     Raises:
         StoreError: not everything was written.
     """
-    moved = []
-    for opinion in book.holding(Network.OPINION, owner, MAX_OPINIONS):
-        if opinion.note.key.startswith(NOTED_KEYS):
-            continue  # these follow from events
-        before = opinion.note.confidence
-        after = before
-        for found, sign, strong in _found(book, opinion, since_ns, now_ns, judge):
-            state = book.revise(
-                opinion.note.id, sign > 0, found.note.id, now_ns, owner,
-                opinion.note.scope.get('robot_id', ''), strong,
+    recent = turn(lambda: _Recent(book, since_ns, now_ns, owner))
+    opinions = turn(lambda: book.holding(Network.OPINION, owner, MAX_OPINIONS))
+
+    def move(opinion: NoteState) -> bool:
+        robot, after = opinion.note.scope.get('robot_id', ''), opinion
+        for found, sign, strong in _found(book, opinion, recent, judge):
+            after = book.revise(
+                opinion.note.id, sign > 0, found.note.id, now_ns, owner, robot, strong
             )  # fmt: skip
-            after = state.note.confidence
-        if after != before:
-            moved.append(opinion.note.id)
-    return moved
+        return after.note.confidence != opinion.note.confidence
+
+    return [
+        opinion.note.id for opinion in opinions
+        if not opinion.note.key.startswith(NOTED_KEYS)  # these follow from events
+        and turn(functools.partial(move, opinion))
+    ]  # fmt: skip
+
+
+class _Recent:
+    """The notes of a time but opinions, by whom or what they are about."""
+
+    def __init__(self, book: Notebook, since_ns: int, now_ns: int, owner: str) -> None:
+        self._of: dict[str, list[tuple[NoteState, frozenset[str]]]] = {}
+        for user in dict.fromkeys(['', owner]):
+            for state in book.touched(user, since_ns, now_ns):
+                if state.note.network is Network.OPINION or not (
+                    state.valid_to_ns is None and state.forgotten_ns is None
+                    and since_ns <= state.valid_from_ns <= now_ns
+                ):  # fmt: skip
+                    continue
+                said = frozenset(text_words(_said(state)))
+                for name in {slug(name) for name in state.note.entities}:
+                    self._of.setdefault(name, []).append((state, said))
+
+    def about(self, opinion: NoteState, names: Collection[str]) -> list[NoteState]:
+        """Those about one of the names that share a word with an opinion, oldest first.
+
+        Only of its robot and clock, and from its time on; of many the newest.
+        """
+        words = frozenset(topics(opinion.note.content))
+        robot = opinion.note.scope.get('robot_id', '')
+        found = {
+            state.note.id: state for name in names for state, said in self._of.get(name, ())
+            if words & said and state.valid_from_ns >= opinion.valid_from_ns
+            and state.clock == opinion.clock
+            and state.note.scope.get('robot_id', '') in ('', robot)
+        }  # fmt: skip
+        order = sorted(found.values(), key=lambda s: (s.valid_from_ns, s.file, s.line))
+        return order[-MAX_EVIDENCE:]
 
 
 def _found(
-    book: Notebook, opinion: NoteState, since_ns: int, now_ns: int, judge: Judge | None
+    book: Notebook, opinion: NoteState, recent: _Recent, judge: Judge | None
 ) -> Iterator[tuple[NoteState, int, bool]]:  # fmt: skip
     """Notes that speak for an opinion or against it, oldest first: sign, and whether outright."""
     note = opinion.note
@@ -100,16 +151,11 @@ def _found(
     about = {slug(name) for name in names}
     known = {target for relation, target in note.links if relation.endswith('ed by')}
     known |= {note.id, *note.evidence}
-    words = topics(note.content, ())
-    if not about or not words:
-        return
-    first = max(since_ns, opinion.valid_from_ns)
-    for state in book.of_same(opinion, about, words, first, now_ns, MAX_EVIDENCE):
+    for state in recent.about(opinion, about):
         if state.note.id in known or state.citation in known:
             continue
-        said = ' '.join((state.note.content, *state.note.entities))
         shared = [n for n in names if slug(n) in {slug(e) for e in state.note.entities}]
-        found = stance(note.content, said, shared or names)
+        found = stance(note.content, _said(state), shared or names)
         if found is None:
             continue
         sign, strong = found.sign, found.strong
@@ -117,6 +163,11 @@ def _found(
             sign, strong = judge.judge(note.content, state.note.content), False
         if sign:
             yield state, sign, strong
+
+
+def _said(state: NoteState) -> str:
+    """What a note says, with the names of what it is about."""
+    return ' '.join((state.note.content, *state.note.entities))
 
 
 def citations(book: Notebook, state: NoteState) -> tuple[list[str], list[str]]:

@@ -12,12 +12,14 @@ from collections.abc import Callable
 from memory_node.errors import StoreError
 from memory_node.notes.doomed import Doomed, doomed_ids, without
 from memory_node.notes.journal import Journal, journal_of
-from memory_node.notes.lines import RETAIN, Page, day_name, read_page, user_of
+from memory_node.notes.lines import BEGIN, END, RETAIN, Page, day_name, read_page, user_of
 from memory_node.store import note_index, opening
 from memory_node.store import notes as rows
 from memory_node.store.database import Database
 
 FILES_AT_ONCE = 200
+PURGED_PAGE = 'bank/purged.md'
+"""Here stands what people wrote on pages whose name had to go."""
 
 
 class Filing:
@@ -119,9 +121,23 @@ class Filing:
             if kept != data and not self.journal.replace(file, data, kept):
                 raise StoreError(f'{file}: somebody is writing it; purge again')
             changed |= kept != data
+            if doomed.has_text(file.rsplit('/', 1)[-1][: -len('.md')]):
+                self._rename(file, kept)
+                changed = True
         if changed:
             self.rebuild()
         return gone
+
+    def _rename(self, file: str, data: bytes) -> None:
+        """Take a page away whose name has to go; what a person wrote on it goes to another one."""
+        rest = [
+            line
+            for line in data.split(b'\n')
+            if line.strip() and line.strip() not in (BEGIN.encode(), END.encode())
+        ]
+        if rest:
+            self.journal.append(PURGED_PAGE, b'\n'.join(rest).decode('utf-8', 'replace') + '\n')
+        self.journal.remove(file)
 
     def _append(self, name: str, text: str, at_ns: int) -> None:
         """Add lines under the last heading Retain of a file, and to the index."""

@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 from memory_node.notes.generated import put
 from memory_node.notes.journal import Journal
 
+Told = tuple[tuple[str, ...], tuple[str, ...]]
+"""Pages that say so now, and pages that could not be written."""
 
-def tell(
-    journal: Journal, days: Mapping[str, Sequence[str]]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:  # fmt: skip
+
+def tell(journal: Journal, days: Mapping[str, Sequence[str]]) -> Told:
     """Put the lines of days into their files; what stands there already is not written again.
 
     Args:
         journal: the files. days: YYYY-MM-DD → lines.
-
-    Returns:
-        Pages that say so now, and pages that could not be written.
 
     Raises:
         StoreError: a page cannot be written.

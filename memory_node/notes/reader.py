@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memory_node import checks
@@ -104,18 +104,6 @@ class Reader(Filing):
     def holding(self, network: Network, owner: str = '', limit: int = 1000) -> list[NoteState]:
         """The newest notes of a network that hold, of a person or (empty) of nobody."""
         return rows.holding(self.database, network, owner, limit)
-
-    def of_same(
-        self, state: NoteState, entities: Collection[str], words: Collection[str], since_ns: int,
-        until_ns: int, limit: int,
-    ) -> list[NoteState]:  # fmt: skip
-        """The newest notes but opinions that share a name and a word with a note, oldest first.
-
-        Args:
-            state: of the note; only what its user and robot may see. entities: slugs of names.
-            words: as `text_words` has them. since_ns, until_ns: both included. limit: most.
-        """
-        return rows.of_same(self.database, state, entities, words, since_ns, until_ns, limit)
 
     def touched(self, owner: str, since_ns: int, until_ns: int) -> list[NoteState]:
         """Notes that began or ceased to hold in a time, newest first, at most 10,000."""

@@ -53,6 +53,7 @@ _NOT = _table(
     'not no never none nor neither without hardly longer cannot stop stopped quit doesn don didn '
     'isn wasn aren weren won couldn wouldn hasn haven hadn shouldn'
 )
+_NO_TOPIC = FRAME | _CIRCUMSTANCE | _LIKE | _CHOICE | _DISLIKE | _NOT
 _PAIRS = (
     'open closed', 'open shut', 'quiet loud', 'quiet noisy', 'hot cold', 'warm cold', 'warm cool',
     'clean dirty', 'tidy messy', 'full empty', 'light dark', 'bright dark', 'wet dry',
@@ -101,7 +102,7 @@ def topics(statement: str, names: Collection[str] = ()) -> tuple[str, ...]:
     """
     said = [
         word for word in text_words(statement)
-        if word not in FRAME | _CIRCUMSTANCE | _LIKE | _CHOICE | _DISLIKE | _NOT
+        if word not in _NO_TOPIC
     ]  # fmt: skip
     known = {word for name in names for word in text_words(name)}
     return tuple([word for word in said if word not in known] or said)

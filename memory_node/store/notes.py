@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memory_node.notes.items import Network, Note, NoteOp, NoteQuery, NoteState, slug
@@ -153,26 +153,6 @@ def touched(
     return [state_of(row) for row in database.rows(question, (user, since_ns, until_ns, limit))]
 
 
-def of_same(
-    database: Database, state: NoteState, entities: Collection[str], words: Collection[str],
-    since_ns: int, until_ns: int, limit: int,
-) -> list[NoteState]:  # fmt: skip
-    """The newest notes but opinions that share a name and a word with a note; oldest first."""
-    scope = state.note.scope
-    marks = ', '.join('?' * len(entities))
-    found = database.rows(
-        f"SELECT {COLUMNS} FROM note_text JOIN note n ON n.row = note_text.rowid "
-        "WHERE note_text MATCH ? AND n.network <> 'opinion' AND n.user IN ('', ?) "
-        "AND n.robot IN ('', ?) AND n.clock = ? AND n.from_ns BETWEEN ? AND ? "
-        'AND n.to_ns IS NULL AND n.forgotten_ns IS NULL '
-        f'AND n.row IN (SELECT e.row FROM note_entity e WHERE e.slug IN ({marks})) '
-        'ORDER BY n.from_ns DESC, n.day DESC, n.line DESC LIMIT ?',
-        (' OR '.join(f'"{word}"' for word in words), slug(scope.get('user', '')),
-         scope.get('robot_id', ''), state.clock, since_ns, until_ns, *sorted(entities), limit),
-    )  # fmt: skip
-    return [state_of(row) for row in reversed(found)]
-
-
 def snapshot(database: Database) -> Iterator[tuple[Any, ...]]:
     """What the hash of the notes covers, in an order that does not hang on rows."""
     question = (
@@ -204,7 +184,7 @@ def conditions(query: NoteQuery) -> tuple[list[str], list[Any]]:
         if name in query.scope:
             add("json_extract(n.now, '$.scope.' || ?) = ?", name, query.scope[name])
     for entity in query.entities:
-        add('EXISTS (SELECT 1 FROM note_entity e WHERE e.slug = ? AND e.row = n.row)', slug(entity))
+        add('n.row IN (SELECT e.row FROM note_entity e WHERE e.slug = ?)', slug(entity))
     if query.object_ids:
         names = [f'object:{number}' for number in query.object_ids]
         marks = ', '.join('?' * len(names))
