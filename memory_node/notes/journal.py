@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from memory_node.errors import InvalidValueError, ReadOnlyError, StoreError
@@ -52,7 +51,7 @@ class Journal:
         if not self.folder.is_dir():
             return {}
         try:
-            return dict(sorted(_walk(self.folder, '')))
+            return _walk(self.folder)
         except OSError as error:
             raise StoreError(f'cannot read {str(self.folder)!r}: {error}') from error
 
@@ -182,13 +181,20 @@ def copy_journal(database: str, copy: str) -> None:
         new.replace(name, new.read(name), old.read(name))
 
 
-def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Mark]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith('.') or entry.is_symlink():
-                continue
-            if entry.is_dir():
-                yield from _walk(folder / entry.name, f'{prefix}{entry.name}/')
-            elif entry.name.endswith('.md'):
-                found = entry.stat()
-                yield prefix + entry.name, (found.st_size, found.st_mtime_ns)
+def _walk(folder: Path) -> dict[str, Mark]:
+    """Every page below a folder, by name: a loop, as there may be tens of thousands of them."""
+    found: dict[str, Mark] = {}
+    folders = [(str(folder), '')]
+    while folders:
+        path, prefix = folders.pop()
+        with os.scandir(path) as entries:
+            for entry in entries:
+                name = entry.name
+                if name[0] == '.':
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append((entry.path, f'{prefix}{name}/'))
+                elif name.endswith('.md') and not entry.is_symlink():
+                    stat = entry.stat(follow_symlinks=False)
+                    found[prefix + name] = (stat.st_size, stat.st_mtime_ns)
+    return {name: found[name] for name in sorted(found)}
