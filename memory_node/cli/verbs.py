@@ -30,8 +30,10 @@ from memory_node.store.repair import Saved, repair
 def check(given: argparse.Namespace, terminal: Terminal) -> int:
     """Say what is wrong with a file."""
     found = _findings(given.file, terminal)
-    terminal.data({'path': given.file, 'clean': not found, 'findings': found})
+    unread = [] if found else _unread(given.file)
+    terminal.data({'path': given.file, 'clean': not found, 'findings': found, 'unread': unread})
     _list(found or ['clean'], terminal)
+    _list([f'cannot be read, and was left as it is: {line}' for line in unread], terminal)
     return FINDINGS if found else OK
 
 
@@ -138,6 +140,15 @@ def _findings(file: str, terminal: Terminal) -> list[str]:
             return found or coverage.findings(Filing(database, journal))
     except StoreError as error:
         return [str(error)]
+    finally:
+        database.close()
+
+
+def _unread(file: str) -> list[str]:
+    """Lines of the journal that say nothing that can be read, as `FILE:LINE: what`."""
+    database = Database(file, readonly=True)
+    try:
+        return Filing(database, Journal(journal_of(database.path), readonly=True)).problems()
     finally:
         database.close()
 

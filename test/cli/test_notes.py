@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memory_node import SpatialMemory
-from memory_node.cli.main import CANNOT, OK, main
+from memory_node.cli.main import CANNOT, FINDINGS, OK, main
 
 AT = ('--at', '2025-11-30T10:00')
 
@@ -78,6 +79,28 @@ def test_a_copy_takes_the_journal_along(path: Path, tmp_path: Path, capsys: Any)
     assert 'Tea' in run(capsys, 'recall', tmp_path / 'copy.db', 'tea', *AT)[1]
     copied = tmp_path / 'copy.db.journal' / 'memory' / '2025-11-30.md'
     assert copied.read_bytes() == (Path(f'{path}.journal') / 'memory/2025-11-30.md').read_bytes()
+
+
+def test_check_and_rebuild_cover_the_index_of_notes(path: Path, capsys: Any) -> None:
+    run(capsys, 'remember', path, 'Tea is out', *AT)
+    day = Path(f'{path}.journal') / 'memory' / '2025-11-30.md'
+    day.write_text(day.read_text() + '- O(c=9): no\n')
+    run(capsys, 'reflect', path, *AT)
+    code, out, _ = run(capsys, 'check', path)
+    assert code == OK and out.splitlines() == [
+        'clean', 'cannot be read, and was left as it is: memory/2025-11-30.md:5: '
+        "confidence: got '9', expected 0 to 1",
+    ]  # fmt: skip
+    connection = sqlite3.connect(path)
+    connection.execute('DELETE FROM note_entity')
+    connection.execute("UPDATE note SET key = 'other'")
+    connection.commit()
+    connection.close()
+    code, out, _ = run(capsys, 'check', path)
+    assert code == FINDINGS
+    assert out.startswith('journal: memory/2025-11-30.md:4: the index says something else')
+    assert run(capsys, 'rebuild', path)[0] == OK
+    assert run(capsys, 'check', path)[0] == OK
 
 
 @pytest.mark.parametrize('arguments', [
