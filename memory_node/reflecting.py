@@ -138,6 +138,10 @@ class Reflecting(Remembering):
         """
         seq = super().snapshot(path)
         with self._noted() as book:
+            alone = book.journal.folder is None
+            if alone:
+                book.copy_to(path)
+        if not alone:  # lines are appended, and pages replaced, in one piece: others may write
             book.copy_to(path)
         return seq
 

@@ -12,6 +12,7 @@ from notes_kit import DAY, T0, TODAY
 from views import FORWARD, seen, view
 
 from memory_node import Pose, SpatialMemory
+from memory_node.errors import ReadOnlyError
 from memory_node.notes.items import Note, NoteKind
 from memory_node.notes.lines import BEGIN, END
 from memory_node.recall import days
@@ -232,3 +233,16 @@ def test_what_is_purged_while_a_day_is_gathered_is_not_told(
         memory.reflect(0, T0 + DAY)
         assert len(calls) == 2 and 'zyx' in str(calls[0])
         assert 'lamp' in page(memory) and 'zyx' not in page(memory)
+
+
+def test_a_file_opened_for_reading_cannot_be_reflected_on(tmp_path: Path) -> None:
+    with SpatialMemory.open(str(tmp_path / 'a.db')) as memory:
+        memory.remember(Note('kept', entities=['tea']), T0)
+    before = {p: p.read_bytes() for end in ('db', 'md') for p in tmp_path.rglob(f'*.{end}')}
+    with (
+        SpatialMemory.open(str(tmp_path / 'a.db'), readonly=True) as memory,
+        pytest.raises(ReadOnlyError),
+    ):
+        memory.reflect(0, T0)
+    assert {p: p.read_bytes() for p in before} == before
+    assert {*tmp_path.rglob('*.md')} <= {*before}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from memory_node.errors import StoreError
 from memory_node.notes.doomed import Doomed, doomed_ids, without
-from memory_node.notes.journal import Journal, journal_of
+from memory_node.notes.journal import Journal
 from memory_node.notes.lines import BEGIN, END, RETAIN, Page, day_name, read_page, user_of
 from memory_node.store import note_index, opening
 from memory_node.store import notes as rows
@@ -81,14 +81,12 @@ class Filing:
         return digest.hexdigest()
 
     def copy_to(self, database: str) -> None:
-        """Copy the journal beside a copy of the store.
+        """Copy the journal beside a copy of the store; nothing is locked meanwhile.
 
         Raises:
             StoreError: it cannot be copied.
         """
-        copy = Journal(journal_of(str(opening.resolve(database))))
-        for name in self.journal.marks():
-            copy.replace(name, copy.read(name), self.journal.read(name))
+        self.journal.copy_to(str(opening.resolve(database)))
 
     def purge(self, doomed: Doomed) -> int:
         """Remove every line that says what has to go, and a person's own files, for good.

@@ -144,6 +144,24 @@ class Journal:
             raise StoreError(f'cannot write {str(path)!r}: {error}') from error
         return True
 
+    def copy_to(self, database: str) -> None:
+        """Copy all files beside another store; what is there by the same names is replaced.
+
+        Raises:
+            StoreError: a file cannot be read or written.
+        """
+        folder = journal_of(database)
+        assert folder is not None, 'only a file has copies'
+        for name in self.marks():
+            data = self.read(name)
+            if not data:
+                continue  # it is gone meanwhile
+            try:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(data)
+            except OSError as error:
+                raise StoreError(f'cannot write {str(folder / name)!r}: {error}') from error
+
     def remove(self, name: str) -> None:
         """Remove a file for good.
 
@@ -176,9 +194,7 @@ def copy_journal(database: str, copy: str) -> None:
     Raises:
         StoreError: it cannot be copied.
     """
-    old, new = Journal(journal_of(database), readonly=True), Journal(journal_of(copy))
-    for name in old.marks():
-        new.replace(name, new.read(name), old.read(name))
+    Journal(journal_of(database), readonly=True).copy_to(copy)
 
 
 def _walk(folder: Path) -> dict[str, Mark]:
