@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 
 from memory_node import SpatialMemory
 from memory_node.cli.main import CANNOT, FINDINGS, OK, main
+from memory_node.cli.terminal import Terminal
 
 AT = ('--at', '2025-11-30T10:00')
 
@@ -79,6 +82,27 @@ def test_a_copy_takes_the_journal_along(path: Path, tmp_path: Path, capsys: Any)
     assert 'Tea' in run(capsys, 'recall', tmp_path / 'copy.db', 'tea', *AT)[1]
     copied = tmp_path / 'copy.db.journal' / 'memory' / '2025-11-30.md'
     assert copied.read_bytes() == (Path(f'{path}.journal') / 'memory/2025-11-30.md').read_bytes()
+
+
+def test_the_first_index_shows_how_far_it_is(
+    path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = Path(f'{path}.journal') / 'bank'
+    bank.mkdir(parents=True)
+    for n in range(450):
+        (bank / f'{n}.md').write_text(f'- W @t{n}: fact {n}\n')
+    told: list[tuple[str, int]] = []
+    totals: list[int] = []
+
+    @contextmanager
+    def progress(self: Terminal, total: int) -> Iterator[Any]:
+        totals.append(total)
+        yield lambda what, done: told.append((what, done))
+
+    monkeypatch.setattr(Terminal, 'progress', progress)
+    assert run(capsys, 'remember', path, 'Tea is out', *AT)[0] == OK
+    assert totals == [450]
+    assert told == [('reading the journal', n) for n in (200, 400, 450)]
 
 
 def test_check_and_rebuild_cover_the_index_of_notes(path: Path, capsys: Any) -> None:
