@@ -16,7 +16,7 @@ from memory_node.notes.calibration import TERMS, Option
 from memory_node.notes.items import Note, NoteEvent, NoteKind, NotePose, owner_of, slug
 from memory_node.notes.learning import Learning
 from memory_node.notes.reach import Meaning, Speaker, meaning
-from memory_node.remembering import Remembering
+from memory_node.reflecting import Reflecting
 
 MAP = 'map'
 """Frame of places, where no other is named."""
@@ -38,7 +38,7 @@ class Known:
     meanings: Mapping[str, Meaning]
 
 
-class Knowing(Remembering):
+class Knowing(Reflecting):
     """The part of SpatialMemory that knows what people mean, like and do."""
 
     def speaker(self, user: str = '', context: str = '', frame_id: str = MAP) -> Speaker:

@@ -545,6 +545,7 @@ class MergedStore:
         store_id: identity of the other store. confirmed: its confirmed objects.
         taken: of these, the ones that were not taken over before. views: in which they came.
         aliases: id there → id here, also of what was taken over before.
+        notes: how many notes of its journal are new here, or added something.
     """
 
     store_id: str
@@ -552,6 +553,7 @@ class MergedStore:
     taken: int
     views: int
     aliases: Mapping[int, int]
+    notes: int = 0
 
 
 NO_FACTS: Mapping[str, str] = {}

@@ -9,12 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from memory_node.asking import Asking
-from memory_node.errors import ReadOnlyError
-from memory_node.model import Purge
 from memory_node.notes.beliefs import Event
 from memory_node.notes.items import (
     Consolidation,
-    Network,
     Note,
     NoteEvent,
     NoteHit,
@@ -26,11 +23,7 @@ from memory_node.notes.journal import Journal, Mark, journal_of
 from memory_node.notes.learning import Learning
 from memory_node.notes.notebook import Notebook
 from memory_node.notes.recall import Recollection
-from memory_node.notes.reflect import Reflection, reflect
 from memory_node.placing import Placing
-from memory_node.store.database import ERASING
-from memory_node.store.edits import Asked
-from memory_node.store.wanted import Wanted
 
 FILES_A_TURN = 50
 """So many files of the journal are read before others get their turn."""
@@ -105,30 +98,6 @@ class Remembering(Placing, Asking):
         """
         with self._noted() as book:
             yield Learning(book)
-
-    def reflect(
-        self, since_ns: int = 0, now_ns: int | None = None, scope: Mapping[str, str] | None = None
-    ) -> Reflection:  # fmt: skip
-        """Write the generated part of the pages of whom and what recent notes are about (WM-12).
-
-        With a user in the scope: in their folder, and what they keep doing becomes beliefs.
-
-        Raises:
-            InvalidValueError: a value is malformed.
-            StoreError: not everything was written.
-        """
-
-        if self._database.readonly:
-            raise ReadOnlyError('the memory was opened for reading only')
-
-        def run() -> Reflection:
-            book, at_ns = self._notebook(), self._at(now_ns)
-            user = (scope or {}).get('user', '')
-            if user:
-                Learning(book).consolidate(user, at_ns)
-            return reflect(book, since_ns, at_ns, scope)
-
-        return self._patiently(run)
 
     def revise_opinion(
         self, note_id: str, supports: bool, evidence: str, at_ns: int | None = None,
@@ -278,17 +247,6 @@ class Remembering(Placing, Asking):
         """Be told of each retrieval and write of notes; the lock is held, so only take it down."""
         self._note_listener = listener
 
-    def snapshot(self, path: str) -> int:
-        """Copy the store and its journal; returns the last log line.
-
-        Raises:
-            StoreError: the file exists already or cannot be written.
-        """
-        seq = super().snapshot(path)
-        with self._noted() as book:
-            book.copy_to(path)
-        return seq
-
     # -- inside ----------------------------------------------------------------------------------
 
     def _notebook(self, fresh: bool = True) -> Notebook:
@@ -314,19 +272,3 @@ class Remembering(Placing, Asking):
 
     def _at(self, at_ns: int | None) -> int:
         return self._session.newest_ns if at_ns is None else at_ns
-
-    def _purge(self, wanted: Wanted, asked: Asked) -> Purge:
-        name = wanted.person or wanted.label
-        if wanted.by == 'object':
-            name = f'object:{wanted.object_id}'
-        if not name:
-            return super()._purge(wanted, asked)
-        book = self._notebook()
-        count = book.purge(name, is_person=bool(wanted.person))
-        if count:
-            with self._database.transaction() as connection:
-                connection.execute('INSERT OR REPLACE INTO meta VALUES (?, ?)', (ERASING, '1'))
-            words = f'Removed by purge of a {wanted.by}: {count} lines.'
-            at_ns = asked.recorded_ns
-            book.write([Note(words, network=Network.OBSERVATION, evidence=(str(at_ns),))], at_ns)
-        return super()._purge(wanted, asked)

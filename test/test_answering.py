@@ -163,6 +163,7 @@ def test_the_closer_of_two(memory: SpatialMemory) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_said_to_be_not_known(memory: SpatialMemory, text: str) -> None:
+    """CH-42: it says that it does not know."""
     answer = ask(memory, text)
     assert not answer.certain
     assert answer.text.startswith('I do not know') or answer.refusal, answer.text
@@ -190,6 +191,7 @@ def test_sides_need_a_pose(memory: SpatialMemory) -> None:
 
 
 def test_an_old_sighting_is_hedged_and_a_setting_says_from_when(memory: SpatialMemory) -> None:
+    """CH-39: what is not sure is hedged."""
     later = memory.newest_stamp_ns + 40 * HOUR
     answer = ask(memory, 'where is the cup?', at_ns=later)
     assert 0.5 < answer.confidence < 0.7 and not answer.certain

@@ -65,6 +65,7 @@ sys.exit(f'imported: {wrong}' if wrong else 0)
 
 
 def test_the_core_works_with_ros_blocked(tmp_path: Path) -> None:
+    """CH-2: nothing runs beside it, and no key is needed."""
     modules = [f'memory_node.{relative(path)[:-3].replace("/", ".")}' for path in CORE]
     done = subprocess.run(
         [sys.executable, '-c', BLOCKED + USE, str(tmp_path / 'memory.db'), *modules],

@@ -24,6 +24,7 @@ def test_powers_of_two_are_those_of_the_c_library() -> None:
 
 
 def test_half_are_left_after_a_half_life() -> None:
+    """CH-26: half of the belief is left after a half-life."""
     sure = 1e12
     assert presence_at(sure, 3600.0, 3600.0) == pytest.approx(0.5)
     assert presence_at(sure, 7200.0, 3600.0) == pytest.approx(0.25)

@@ -73,6 +73,7 @@ def columns_of(memory: SpatialMemory, table: str) -> list[dict[str, str]]:
 
 
 def test_the_library_in_ten_lines(path: str) -> None:
+    """CH-1: boxes go in, a scene that can be asked comes out."""
     memory = SpatialMemory.open(path)
     commit = memory.observe(
         View(
@@ -107,6 +108,7 @@ def test_the_library_in_ten_lines(path: str) -> None:
 
 
 def test_an_object_has_what_was_promised(memory: SpatialMemory) -> None:
+    """CH-7: the fields of an object."""
     memory.observe(view(1000, seen('mug', (1, 2, 3), 0.8, (0.1, 0.2, 0.3)), map_id='A'))
     assert memory.objects() == [
         MemoryObject(
@@ -412,6 +414,7 @@ def test_settings_of_ignored_labels_may_change_while_it_is_open(memory: SpatialM
 
 
 def test_forgetting_ends_an_object_and_says_who_and_why(memory: SpatialMemory) -> None:
+    """CH-31: but for its id and its line, it is gone."""
     memory.observe(view(1000, seen(), seen('cup', (5, 0, 0))))
     before = memory.object(2)
     assert before.label == 'mug'
@@ -527,6 +530,7 @@ def test_log_numbers_have_no_gaps_across_everything(path: str) -> None:
 
 
 def test_promise_3_the_same_stream_gives_the_same_snapshot(path: str) -> None:
+    """CH-24."""
     views = list(stream(21, 80))
     with SpatialMemory.open(path) as one, SpatialMemory.open(':memory:') as other:
         observe_all(one, views)
@@ -689,6 +693,7 @@ def test_a_closed_memory_says_so(path: str) -> None:
 
 
 def test_the_context_manager_closes_also_after_an_error(path: str) -> None:
+    """CH-4: it is a context manager."""
     with pytest.raises(ZeroDivisionError), SpatialMemory.open(path) as memory:
         memory.observe(view(1000, seen()))
         raise ZeroDivisionError

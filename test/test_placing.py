@@ -39,7 +39,7 @@ def fill(memory: SpatialMemory) -> None:
         memory.observe(view(1000 + second, *things))
 
 
-def test_ch32_made_redefined_in_place_and_it_adopts_what_is_in_it(memory: SpatialMemory) -> None:
+def test_ch_32_made_redefined_in_place_and_it_adopts_what_is_in_it(memory: SpatialMemory) -> None:
     fill(memory)
     before = {obj.id: obj.region for obj in memory.objects()}
     assert set(before.values()) == {''}
@@ -88,7 +88,7 @@ def test_what_is_part_of_a_region_is_found_in_it_wherever_it_lies(memory: Spatia
     assert contents(memory, 'street') == {'bench'}
 
 
-def test_ch31_removing_one_with_parts_gives_them_to_what_it_was_part_of(
+def test_ch_31_removing_one_with_parts_gives_them_to_what_it_was_part_of(
     memory: SpatialMemory,
 ) -> None:
     fill(memory)

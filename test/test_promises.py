@@ -66,6 +66,7 @@ def test_ch_w1_a_rejection_is_recognised_after_a_restart(tmp_path: Path) -> None
 
 
 def test_every_observation_is_accounted_for(tmp_path: Path) -> None:
+    """CH-21: the file never holds an observation that nothing accounts for."""
     path = tmp_path / 'a.db'
     live_through(lambda: SpatialMemory.open(str(path), Config(**EAGER)), 3, 80).close()
     without = rows(

@@ -14,6 +14,7 @@ from views import seen, view
 from memory_node import SpatialMemory
 from memory_node.errors import ReadOnlyError
 from memory_node.notes.items import Note, NoteKind, NotePose, NoteQuery
+from memory_node.store import audit
 
 
 def test_notes_survive_closing_and_what_was_edited_meanwhile_is_taken_in(tmp_path: Path) -> None:
@@ -35,10 +36,10 @@ def test_notes_survive_closing_and_what_was_edited_meanwhile_is_taken_in(tmp_pat
 def test_a_note_is_written_at_the_newest_stamp_and_changes_nothing_of_the_map() -> None:
     with SpatialMemory.open(':memory:') as memory:
         memory.observe(view(T0 / 1e9 + 5, seen()))
-        before = memory.snapshot_hash()
+        before = audit.snapshot_hash(memory._database)
         [event] = memory.remember(Note('A mug was seen', NoteKind.EPISODIC))
         assert memory.note(event.id).valid_from_ns == T0 + 5 * 10**9
-        assert memory.snapshot_hash() == before
+        assert audit.snapshot_hash(memory._database) == before
 
 
 def test_a_lost_file_gets_its_index_back_from_the_journal(tmp_path: Path) -> None:
@@ -66,13 +67,18 @@ def test_purging_a_person_leaves_no_byte_of_their_notes(tmp_path: Path) -> None:
     with SpatialMemory.open(str(path)) as memory:
         memory.remember([
             Note('Xaviera hides the zyxkey', scope={'user': 'Xaviera'}),
-            Note('Xaviera likes plumzz'), Note('The hall is dark'),
+            Note('Xaviera likes plumzz', entities=['Xaviera']), Note('The hall is dark'),
         ], T0)  # fmt: skip
+        memory.reflect(0, T0)
+        hers = tmp_path / 'robot.db.journal' / 'bank' / 'entities' / 'xaviera.md'
+        hers.write_text(hers.read_text() + 'By hand.\n')
         purged = memory.purge(person='Xaviera', recorded_ns=T0)
         assert purged.erased
         left = contents(memory.notes(NoteQuery(scope={'user': 'xaviera'})))
-        assert sorted(left) == ['Removed by purge of a person: 5 lines.', 'The hall is dark']
+        assert sorted(left) == ['Removed by purge of a person: 6 lines.', 'The hall is dark']
         files = [p for p in tmp_path.rglob('*') if p.is_file()]
+        assert not any('xaviera' in str(file.relative_to(tmp_path)).lower() for file in files)
+        assert (tmp_path / 'robot.db.journal' / 'bank' / 'purged.md').read_text() == 'By hand.\n'
         for word in (b'xaviera', b'zyxkey', b'plumzz'):
             assert not any(word in file.read_bytes().lower() for file in files), word
 
@@ -127,12 +133,12 @@ def test_an_opinion_is_revised_and_cited() -> None:
 def test_om_8_what_is_known_of_people_is_apart_from_the_map() -> None:
     with SpatialMemory.open(':memory:') as memory:
         memory.observe(view(5, seen('mug')))
-        before = memory.snapshot_hash(), memory.seq
+        before = audit.snapshot_hash(memory._database), memory.seq
         with memory.learning() as known:
             known.set_anchor('anna', 'home', NotePose('map', (4, 5, 0)), T0)
             known.state('anna', 'likes', 'tea', T0)
             assert known.here('anna', 'map') == (4.0, 5.0)
-        assert (memory.snapshot_hash(), memory.seq) == before
+        assert (audit.snapshot_hash(memory._database), memory.seq) == before
 
 
 def test_wm_20_facts_are_world_what_was_done_is_experience_habits_are_opinion() -> None:

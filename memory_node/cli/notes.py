@@ -18,6 +18,7 @@ from memory_node.cli.terminal import Terminal
 from memory_node.errors import InvalidValueError
 from memory_node.notes.calibration import Option
 from memory_node.notes.items import Network, Note, NoteKind
+from memory_node.notes.journal import Journal, journal_of
 from memory_node.noting import verdicts_useful
 from memory_node.recall.noted import amount
 
@@ -34,6 +35,7 @@ def remember(given: argparse.Namespace, terminal: Terminal) -> int:
         source='command line',
     )  # fmt: skip
     with opened(given.file) as memory:
+        _take_in(memory, terminal)
         [kept] = memory.remember_each([note], time_of('--at', given.at))
         if not kept.events:
             raise InvalidValueError(kept.reason)
@@ -69,17 +71,20 @@ def recall(given: argparse.Namespace, terminal: Terminal) -> int:
 def reflect(given: argparse.Namespace, terminal: Terminal) -> int:
     """Write the pages of the journal."""
     with opened(given.file) as memory:
+        _take_in(memory, terminal)
         now_ns = time_of('--at', given.at)
         since_ns = _since(given.since, memory.newest_stamp_ns if now_ns is None else now_ns)
         done = memory.reflect(since_ns or 0, now_ns, of(given))
         problems = memory.problems_for(given.user) if given.user else memory.note_problems()
     terminal.data({
         'pages': list(done.pages), 'skipped': list(done.skipped), 'proposed': list(done.proposed),
-        'problems': problems,
+        'revised': list(done.revised), 'problems': problems,
     })  # fmt: skip
     for word, pages in (('wrote', done.pages), ('left alone', done.skipped)):
         for page in pages:
             terminal.say(f'{word} {page}')
+    if done.revised:
+        terminal.say(f'moved {len(done.revised)} opinions by evidence')
     for problem in problems:
         terminal.say(f'cannot be read: {problem}')
     return OK
@@ -164,6 +169,13 @@ _FEEDBACK = {
     'accepted': _accepted, 'declined': _declined, 'rated': _rated, 'episode': _episode,
     'stated': _stated,
 }  # fmt: skip
+
+
+def _take_in(memory: SpatialMemory, terminal: Terminal) -> None:
+    """Read what was edited in the journal; the first time this is all of it."""
+    files = len(Journal(journal_of(memory.path), readonly=True).marks())
+    with terminal.progress(files) as tell:
+        memory.sync_notes(lambda done, of: tell('reading the journal', files - of + done))
 
 
 def _since(text: str | None, now_ns: int) -> int | None:

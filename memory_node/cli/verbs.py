@@ -18,6 +18,7 @@ from memory_node.cli.plan import plan
 from memory_node.cli.terminal import Terminal
 from memory_node.config import Config
 from memory_node.errors import DamagedStoreError, StoreError
+from memory_node.notes import coverage
 from memory_node.notes.filing import Filing
 from memory_node.notes.journal import Journal, journal_of
 from memory_node.store import opening
@@ -29,8 +30,10 @@ from memory_node.store.repair import Saved, repair
 def check(given: argparse.Namespace, terminal: Terminal) -> int:
     """Say what is wrong with a file."""
     found = _findings(given.file, terminal)
-    terminal.data({'path': given.file, 'clean': not found, 'findings': found})
+    unread = [] if found else _unread(given.file)
+    terminal.data({'path': given.file, 'clean': not found, 'findings': found, 'unread': unread})
     _list(found or ['clean'], terminal)
+    _list([f'cannot be read, and was left as it is: {line}' for line in unread], terminal)
     return FINDINGS if found else OK
 
 
@@ -42,6 +45,9 @@ def rebuild(given: argparse.Namespace, terminal: Terminal) -> int:
             with terminal.progress(_last_seq(database)) as tell:
                 different = rewrite(database, Config(), lambda seq: tell('replaying the log', seq))
                 wrong = findings(database, Config(), lambda seq: tell('checking', seq))
+            filing = Filing(database, Journal(journal_of(database.path), readonly=True))
+            with terminal.progress(len(filing.journal.marks())) as tell:
+                filing.rebuild(lambda done, of: tell('reading the journal', done))
         except StoreError as error:
             wrong, different = [str(error)], []
     finally:
@@ -130,9 +136,20 @@ def _findings(file: str, terminal: Terminal) -> list[str]:
         return [error.finding]
     try:
         with database.standing_still(), terminal.progress(_last_seq(database)) as tell:
-            return findings(database, Config(), lambda seq: tell('replaying the log', seq))
+            found = findings(database, Config(), lambda seq: tell('replaying the log', seq))
+            journal = Journal(journal_of(database.path), readonly=True)
+            return found or coverage.findings(Filing(database, journal))
     except StoreError as error:
         return [str(error)]
+    finally:
+        database.close()
+
+
+def _unread(file: str) -> list[str]:
+    """Lines of the journal that say nothing that can be read, as `FILE:LINE: what`."""
+    database = Database(file, readonly=True)
+    try:
+        return Filing(database, Journal(journal_of(database.path), readonly=True)).problems()
     finally:
         database.close()
 

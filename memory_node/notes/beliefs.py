@@ -30,6 +30,8 @@ KEPT, LIKELY = 0.3, 0.4
 GOAL_EVENTS, FREQUENT_VISITS = 2, 3
 NOTICED = 0.05
 """A belief whose confidence moves by less than this is not written anew."""
+NOTED_KEYS = ('belief:', 'calibration:', 'anchor:')
+"""Keys of notes begin so that hold what was learned of a person."""
 _OPPOSITE = {'likes': 'avoids', 'avoids': 'likes', 'prefers': 'avoids'}
 
 

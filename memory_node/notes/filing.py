@@ -9,33 +9,34 @@ import dataclasses
 import hashlib
 from collections.abc import Callable
 
-from memory_node import checks
-from memory_node.errors import InvalidValueError, StoreError
-from memory_node.notes.items import slug
-from memory_node.notes.journal import Journal, Mark, journal_of
-from memory_node.notes.lines import RETAIN, Page, day_name, read_page, user_of
+from memory_node.errors import StoreError
+from memory_node.notes.doomed import Doomed, doomed_ids, without
+from memory_node.notes.journal import Journal, Mark
+from memory_node.notes.lines import BEGIN, END, RETAIN, Page, day_name, read_page, user_of
+from memory_node.store import note_index, opening
 from memory_node.store import notes as rows
-from memory_node.store import opening
 from memory_node.store.database import Database
 
 FILES_AT_ONCE = 200
+PURGED_PAGE = 'bank/purged.md'
+"""Here stands what people wrote on pages whose name had to go."""
 
 
 class Filing:
     """What stands below notes: a journal, and the index of it in the store.
 
     Attributes:
-        journal: the files; the source of truth.
+        journal: the files; the source of truth. database: the store, with the index of them.
     """
 
     def __init__(self, database: Database, journal: Journal) -> None:
         """Take a store and its journal."""
         self.journal = journal
-        self._database = database
+        self.database = database
 
     def known_files(self) -> dict[str, Mark]:
         """The files that the index is of, with their marks."""
-        return rows.known_files(self._database)
+        return rows.known_files(self.database)
 
     def sync(
         self, progress: Callable[[int, int], None] | None = None, most: int | None = None
@@ -49,7 +50,7 @@ class Filing:
         Raises:
             StoreError: a file cannot be read, or the index cannot be written.
         """
-        known, found = rows.known_files(self._database), self.journal.marks()
+        known, found = rows.known_files(self.database), self.journal.marks()
         changed = sorted(name for name in {*known, *found} if known.get(name) != found.get(name))
         changed = changed[:most]
         for first in range(0, len(changed), FILES_AT_ONCE):
@@ -60,8 +61,8 @@ class Filing:
                 if name in found:
                     page = read_page(name, self.journal.read(name))
                 pages.append((name, page, found.get(name, (0, 0))))
-            with self._database.waiting() as connection:
-                rows.put_files(connection, pages)
+            with self.database.waiting() as connection:
+                note_index.put_files(connection, pages)
             if progress is not None:
                 progress(first + len(part), len(changed))
         return changed
@@ -72,63 +73,77 @@ class Filing:
         Raises:
             StoreError: see `sync`.
         """
-        with self._database.waiting() as connection:
-            rows.erase(connection)
+        with self.database.waiting() as connection:
+            note_index.erase(connection)
         self.sync(progress)
 
     def problems(self) -> list[str]:
         """Lines that could not be read, as `FILE:LINE: what`; they stay as they are."""
-        return rows.problems(self._database)
+        return rows.problems(self.database)
 
     def snapshot(self) -> str:
         """A hash of all notes and where they stand, for the manifest of a run."""
         digest = hashlib.sha256()
-        for row in rows.snapshot(self._database):
+        for row in rows.snapshot(self.database):
             digest.update(repr(row).encode())
         return digest.hexdigest()
 
     def copy_to(self, database: str) -> None:
-        """Copy the journal beside a copy of the store.
+        """Copy the journal beside a copy of the store; nothing is locked meanwhile.
 
         Raises:
             StoreError: it cannot be copied.
         """
-        copy = Journal(journal_of(str(opening.resolve(database))))
-        for name in self.journal.marks():
-            copy.replace(name, copy.read(name), self.journal.read(name))
+        self.journal.copy_to(str(opening.resolve(database)))
 
-    def purge(self, name: str, is_person: bool) -> int:
-        """Remove every line that names something, and a person's own files, for good.
+    def purge(self, doomed: Doomed) -> int:
+        """Remove every line that says what has to go, and a person's own files, for good.
 
-        What a version control system keeps of the journal, and copies made before, stay.
-
-        Args:
-            name: of a person, a label, or `object:ID`. is_person: files of that name go too.
+        What a person wrote by hand goes too. What a version control system keeps of the journal,
+        and copies made before, stay.
 
         Returns:
-            How many lines are gone.
+            How many lines are gone, but for generated ones.
 
         Raises:
-            InvalidValueError: no name.
             StoreError: not everything was removed, or somebody writes a file just now.
         """
-        key = slug(checks.word('name', name)).replace(':', '-').replace('.', '-')
-        if not key:
-            raise InvalidValueError(f'name: got {name!r}, expected letters or digits')
-        gone = 0
+        gone, changed = 0, False
+        ids: set[str] = set()
+        files = {}
         for file in self.journal.marks():
             data = self.journal.read(file)
-            if is_person and user_of(file) == slug(name):
+            if doomed.person and user_of(file) == doomed.person:
                 gone += data.count(b'\n')
                 self.journal.remove(file)
+                changed = True
                 continue
-            kept, count = _without(data, key)
-            if count and not self.journal.replace(file, data, kept):
+            files[file] = data
+            ids |= doomed_ids(file, data, doomed)
+        lines = {file: without(file, data, doomed, ids, False)[1] for file, data in files.items()}
+        gone += sum(lines.values())
+        for file, data in files.items():
+            kept, _ = without(file, data, doomed, ids, bool(gone) or doomed.elsewhere)
+            if kept != data and not self.journal.replace(file, data, kept):
                 raise StoreError(f'{file}: somebody is writing it; purge again')
-            gone += count
-        if gone:
+            changed |= kept != data
+            if doomed.has_text(file.rsplit('/', 1)[-1][: -len('.md')]):
+                self._rename(file, kept)
+                changed = True
+        if changed:
             self.rebuild()
         return gone
+
+    def _rename(self, file: str, data: bytes) -> None:
+        """Take a page away whose name has to go; what a person wrote on it goes to another one."""
+        rest = [
+            line
+            for line in data.split(b'\n')
+            if line.strip() and line.strip() not in (BEGIN.encode(), END.encode())
+        ]
+        if rest:
+            self.journal.append(PURGED_PAGE, b'\n'.join(rest).decode('utf-8', 'replace') + '\n')
+        self.journal.remove(file)
 
     def _append(self, name: str, text: str, at_ns: int) -> None:
         """Add lines under the last heading Retain of a file, and to the index."""
@@ -136,7 +151,7 @@ class Filing:
         if self.journal.mark(name) != known:
             self.sync()
             known = self._known(name)
-        section, lines = rows.section_of(self._database, name)
+        section, lines = rows.section_of(self.database, name)
         if known is None:
             text = f'# {day_name(at_ns)}\n\n## Retain\n{text}'
         elif section != RETAIN:
@@ -147,11 +162,11 @@ class Filing:
             self.sync()  # somebody wrote in between
             return
         page = read_page(name, f'## Retain\n{text}'.encode())
-        with self._database.waiting() as connection:
-            rows.put_more(connection, name, _moved(page, lines - 1), mark)
+        with self.database.waiting() as connection:
+            note_index.put_more(connection, name, _moved(page, lines - 1), mark)
 
     def _known(self, name: str) -> tuple[int, int] | None:
-        found = self._database.rows(
+        found = self.database.rows(
             'SELECT size, mtime_ns FROM journal_file WHERE name = ?', (name,)
         )
         return (found[0][0], found[0][1]) if found else None
@@ -165,19 +180,3 @@ def _moved(page: Page, by: int) -> Page:
         [dataclasses.replace(found, line=found.line + by) for found in page.problems],
         page.section, page.lines + by,
     )  # fmt: skip
-
-
-def _without(data: bytes, key: str) -> tuple[bytes, int]:
-    """A file without the lines that name something, and how many these were."""
-    kept, count, dropping = [], 0, False
-    for line in data.split(b'\n'):
-        text = line.decode('utf-8', 'replace')
-        if dropping and text[:1] in (' ', '\t') and text.strip():
-            count += 1
-            continue
-        dropping = f'-{key}-' in f'-{slug(text).replace(":", "-").replace(".", "-")}-'
-        if dropping:
-            count += 1
-        else:
-            kept.append(line)
-    return b'\n'.join(kept), count

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from memory_node.errors import InvalidValueError, ReadOnlyError, StoreError
@@ -52,7 +51,7 @@ class Journal:
         if not self.folder.is_dir():
             return {}
         try:
-            return dict(sorted(_walk(self.folder, '')))
+            return _walk(self.folder)
         except OSError as error:
             raise StoreError(f'cannot read {str(self.folder)!r}: {error}') from error
 
@@ -145,6 +144,24 @@ class Journal:
             raise StoreError(f'cannot write {str(path)!r}: {error}') from error
         return True
 
+    def copy_to(self, database: str) -> None:
+        """Copy all files beside another store; what is there by the same names is replaced.
+
+        Raises:
+            StoreError: a file cannot be read or written.
+        """
+        folder = journal_of(database)
+        assert folder is not None, 'only a file has copies'
+        for name in self.marks():
+            data = self.read(name)
+            if not data:
+                continue  # it is gone meanwhile
+            try:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(data)
+            except OSError as error:
+                raise StoreError(f'cannot write {str(folder / name)!r}: {error}') from error
+
     def remove(self, name: str) -> None:
         """Remove a file for good.
 
@@ -171,13 +188,29 @@ def journal_of(database: str) -> Path | None:
     return None if database == ':memory:' else Path(f'{database}.journal')
 
 
-def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Mark]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith('.') or entry.is_symlink():
-                continue
-            if entry.is_dir():
-                yield from _walk(folder / entry.name, f'{prefix}{entry.name}/')
-            elif entry.name.endswith('.md'):
-                found = entry.stat()
-                yield prefix + entry.name, (found.st_size, found.st_mtime_ns)
+def copy_journal(database: str, copy: str) -> None:
+    """Copy the journal of a file beside another file.
+
+    Raises:
+        StoreError: it cannot be copied.
+    """
+    Journal(journal_of(database), readonly=True).copy_to(copy)
+
+
+def _walk(folder: Path) -> dict[str, Mark]:
+    """Every page below a folder, by name: a loop, as there may be tens of thousands of them."""
+    found: dict[str, Mark] = {}
+    folders = [(str(folder), '')]
+    while folders:
+        path, prefix = folders.pop()
+        with os.scandir(path) as entries:
+            for entry in entries:
+                name = entry.name
+                if name[0] == '.':
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append((entry.path, f'{prefix}{name}/'))
+                elif name.endswith('.md') and not entry.is_symlink():
+                    stat = entry.stat(follow_symlinks=False)
+                    found[prefix + name] = (stat.st_size, stat.st_mtime_ns)
+    return {name: found[name] for name in sorted(found)}

@@ -15,6 +15,7 @@ from memory_node.errors import InvalidValueError
 from memory_node.notes import beliefs, calibration
 from memory_node.notes.beliefs import Belief, Event, Reconciled
 from memory_node.notes.calibration import Learned, Option
+from memory_node.notes.frames import affords, frame_of
 from memory_node.notes.items import (
     Network,
     Note,
@@ -26,11 +27,12 @@ from memory_node.notes.items import (
     slug,
 )
 from memory_node.notes.notebook import Notebook
+from memory_node.notes.rerank import Candidate, Ranked, rerank
 
 AREA_M = 2.0
 """Side of the cells in which activity is counted."""
 FIRST_ANCHORS = ('home', 'dock')
-_BELIEF, _WORD, _ANCHOR = 'belief:', 'calibration:', 'anchor:'
+_BELIEF, _WORD, _ANCHOR = beliefs.NOTED_KEYS
 
 
 class Learning:
@@ -50,7 +52,7 @@ class Learning:
         owner = _owner(user)
         known = {belief.key: belief for belief in self.beliefs(owner)}
         found = []
-        for belief in beliefs.infer(owner, self._book.events_of(owner), now_ns):
+        for belief in beliefs.infer(owner, self._book.happened(owner), now_ns):
             what = beliefs.reconcile(known.get(belief.key), belief, now_ns)
             if what is not Reconciled.NOOP:
                 self._book.write([_as_note(belief, owner)], now_ns)
@@ -67,7 +69,10 @@ class Learning:
         owner = _owner(user)
         text = f'{owner} {predicate.replace("_", " ")} {name}'
         self._book.add_event(Event('state', text, at_ns, stated=(predicate, name)), owner)
-        ref = self._book.events_of(owner)[-1].ref
+        ref = next(
+            event.ref for event in reversed(self._book.events_of(owner))
+            if event.stated == (predicate, name)
+        )  # fmt: skip
         belief = Belief(
             owner, predicate, name, 1.0, beliefs.STATED, at_ns, refs=(('stated', ref),),
             support=(text,),
@@ -99,11 +104,33 @@ class Learning:
         for belief in standing:
             if belief.predicate in ('likes', 'avoids', 'prefers'):
                 return belief
-        for belief in beliefs.infer(owner, self._book.events_of(owner), now_ns):
+        for belief in beliefs.infer(owner, self._book.happened(owner), now_ns):
             if belief.predicate == 'likes' and slug(belief.object) == name:
                 self._book.write([_as_note(belief, owner)], now_ns)
                 return belief
         return None
+
+    def suggest(
+        self, user: str, text: str, candidates: Sequence[Candidate], now_ns: int, context: str = ''
+    ) -> list[Ranked]:  # fmt: skip
+        """Rank what a host found for a wish, by what is known of a person (OM-12, 13).
+
+        Nothing is kept: say with `accept` what was chosen.
+
+        Args:
+            user: who asks. text: the wish, read as a frame of goals, companions, occasion, vibe and
+                constraints. candidates: what they afford is filled in by their names.
+            now_ns: when. context: in which «near» is meant, for example work.
+
+        Returns:
+            All of them, best first.
+        """
+        standing, _ = beliefs.repair(self.beliefs(user), now_ns) if user else ([], [])
+        known = [
+            dataclasses.replace(c, concepts=affords(c.name, c.concepts)) for c in candidates
+        ]  # fmt: skip
+        radius_m = self.word(user, 'near', context).value or 1.0
+        return rerank(known, frame_of(text), standing, radius_m, now_ns)
 
     def word(self, user: str, term: str, context: str = '') -> Learned:
         """What a vague word means to a person, in a context (OM-9).

@@ -99,6 +99,11 @@ def day_of(file: str) -> int | None:
     return _day_ns(*found.groups()) if found else None
 
 
+def is_core(file: str) -> bool:
+    """Whether a file is a core file: small, and seen every time."""
+    return _CORE.fullmatch(file) is not None
+
+
 def day_name(at_ns: int) -> str:
     """YYYY-MM-DD of a time (UTC)."""
     days = at_ns // DAY_NS + 719_468

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
-import math
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memory_node import checks
 from memory_node.errors import InvalidValueError
 from memory_node.notes import skills
-from memory_node.notes.beliefs import Event, event_of, plain_event
-from memory_node.notes.filing import Filing
+from memory_node.notes.beliefs import Event, plain_event
+from memory_node.notes.doomed import Doomed
 from memory_node.notes.items import (
     Consolidation,
     Network,
@@ -29,9 +26,7 @@ from memory_node.notes.items import (
     NoteQuery,
     NoteState,
     extended,
-    slug,
 )
-from memory_node.notes.journal import Journal
 from memory_node.notes.lines import (
     as_plain,
     day_name,
@@ -39,14 +34,9 @@ from memory_node.notes.lines import (
     write_op,
 )
 from memory_node.notes.opinions import moved
-from memory_node.notes.recall import Recollection, named, recall
-from memory_node.notes.working import WorkingMemory
+from memory_node.notes.reader import Reader
 from memory_node.store import notes as rows
-from memory_node.store.database import Database
 
-EVENTS_KEPT = 1000
-_NEWEST = 'coalesce(n.start_ns, 0) DESC, n.day DESC, n.line DESC, n.file'
-FILES_AT_ONCE = 200
 VERDICTS = ('useful', 'misleading', 'wrong', 'not_applicable')
 _SECOND_NS = 10**9
 _MERGED = ('id', 'content', 'kind', 'network', 'key', 'scope', 'pose', 'extent_m', 'event_time',
@@ -54,29 +44,8 @@ _MERGED = ('id', 'content', 'kind', 'network', 'key', 'scope', 'pose', 'extent_m
 _NS_9999 = 9_214_646_400 * _SECOND_NS
 
 
-class Notebook(Filing):
-    """The notes of one store.
-
-    Attributes:
-        working: what is at hand.
-        events: the newest retrievals and writes (HY-14), as plain values.
-    """
-
-    def __init__(
-        self, database: Database, journal: Journal, working_capacity: int = 64,
-        on_event: Callable[[Mapping[str, Any]], None] | None = None,
-    ) -> None:  # fmt: skip
-        """Open; call `sync` to take in what was edited meanwhile.
-
-        Args:
-            database: of the store. journal: its files.
-            working_capacity: most notes in working memory.
-            on_event: called with each event.
-        """
-        super().__init__(database, journal)
-        self.working = WorkingMemory(working_capacity)
-        self.events: deque[Mapping[str, Any]] = deque(maxlen=EVENTS_KEPT)
-        self._on_event = on_event
+class Notebook(Reader):
+    """The notes of one store; see `Reader` for what can be asked of them."""
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -109,17 +78,17 @@ class Notebook(Filing):
     def _write(self, note: Note, at_ns: int) -> list[NoteEvent]:
         if note.kind is NoteKind.WORKING:
             return self.working.write(note)
-        twins = rows.twins(self._database, note)
+        twins = rows.twins(self.database, note)
         if twins:
-            return [self._merge(twins[-1], note, at_ns)]
+            return [self.merge(twins[-1], note, at_ns)]
         note = dataclasses.replace(note, id=self._new_id(note, at_ns))
         clock = 'wall' if note.event_time is None else note.event_time.clock
-        before = rows.of_chain(self._database, note, clock) if note.key else []
+        before = rows.of_chain(self.database, note, clock) if note.key else []
         current = {s.note.id for s in before if s.valid_to_ns is None and s.forgotten_ns is None}
         self._append(self._file(note, at_ns), write_note(note, at_ns), at_ns)
         event = NoteEvent(NoteOp.ADD, note.id, note.key)
         still = {
-            s.note.id for s in rows.of_chain(self._database, note, clock) if s.valid_to_ns is None
+            s.note.id for s in rows.of_chain(self.database, note, clock) if s.valid_to_ns is None
         } if note.key else set()  # fmt: skip
         return [
             *(NoteEvent(NoteOp.INVALIDATE, number, note.key, note.id)
@@ -127,7 +96,12 @@ class Notebook(Filing):
             event,
         ]  # fmt: skip
 
-    def _merge(self, twin: NoteState, note: Note, at_ns: int) -> NoteEvent:
+    def merge(self, twin: NoteState, note: Note, at_ns: int) -> NoteEvent:
+        """Add to a note what another one that says the same knows beside: MERGE, or SKIP_DUP.
+
+        Raises:
+            StoreError: it was not written.
+        """
         old = twin.note
         new = extended(old, note)
         if new == old:
@@ -136,6 +110,18 @@ class Notebook(Filing):
         words = f'Adds to «{_cut(old.content)}»'
         self._op(NoteOp.MERGE, twin, words, at_ns, more)
         return NoteEvent(NoteOp.MERGE, old.id, note.key)
+
+    def adopt(self, notes: Sequence[Note], at_ns: int) -> None:
+        """Write notes that have ids, for example of another store, as they are.
+
+        Raises:
+            StoreError: not everything was written.
+        """
+        files: dict[str, list[str]] = {}
+        for note in notes:
+            files.setdefault(self._file(note, at_ns), []).append(write_note(note, at_ns))
+        for file, lines in files.items():
+            self._append(file, ''.join(lines), at_ns)
 
     def add_event(self, event: Event, user: str) -> None:
         """Keep that a person asked, did or said something (OM-3); recall never finds it.
@@ -149,24 +135,9 @@ class Notebook(Filing):
         )
         self._append(self._file(Note('x', scope={'user': user}), event.at_ns), line, event.at_ns)
 
-    def events_of(self, user: str) -> list[Event]:
-        """A person's events, oldest first."""
-        return [
-            event_of(json.loads(said), at_ns, f'{file}:{line}')
-            for file, line, at_ns, said in rows.events_of(self._database, user)
-        ]
-
-    def keyed(self, prefix: str, user: str) -> list[NoteState]:
-        """What is a person's own, holds, and has a key that begins so."""
-        return rows.keyed(self._database, prefix, user)
-
-    def newest(self, user: str, limit: int = 10_000) -> list[NoteState]:
-        """The newest notes that hold, of a person or (empty) of nobody."""
-        return rows.newest(self._database, user, limit)
-
     def revise(
         self, note_id: str, supports: bool, evidence: str, at_ns: int, user: str = '',
-        robot_id: str = '',
+        robot_id: str = '', strong: bool = True,
     ) -> NoteState:  # fmt: skip
         """Move how sure an opinion is by one piece of evidence (WM-13, 14); links keep both kinds.
 
@@ -174,7 +145,8 @@ class Notebook(Filing):
 
         Args:
             note_id: of an opinion that somebody wrote. supports: or contradicts.
-            evidence: `FILE:LINE` or the like. at_ns: when. user, robot_id: who sees it.
+            evidence: id of a note, `FILE:LINE` or the like. at_ns: when.
+            user, robot_id: who sees it. strong: the evidence says so outright.
 
         Raises:
             InvalidValueError: no such opinion.
@@ -193,20 +165,16 @@ class Notebook(Filing):
         links[pair] = None
         said = [name for name, _ in links]
         sure = moved(
-            note.confidence, supports, said.count('supported by'), said.count('contradicted by')
+            note.confidence,
+            supports,
+            said.count('supported by'),
+            said.count('contradicted by'),
+            strong,
         )
         words = f'{"Supports" if supports else "Contradicts"} «{_cut(note.content)}»: {evidence}'
         said_so = {'links': [list(pair)], 'confidence': sure}
         self._op(NoteOp.REVISE, state, words, at_ns, said_so)
         return self.get(note_id, user, robot_id)
-
-    def entities_in(self, text: str, user: str = '', robot_id: str = '') -> tuple[str, ...]:
-        """The entities that a text names and notes are about that this user and robot may see."""
-        return named(self._database, text, {'user': slug(user), 'robot_id': robot_id})
-
-    def concepts_in(self, text: str, user: str, robot_id: str = '') -> tuple[str, ...]:
-        """What a person's text is about, beside themselves."""
-        return tuple(n for n in self.entities_in(text, user, robot_id) if n != slug(user))
 
     def _op(
         self, op: NoteOp, state: NoteState, words: str, at_ns: int, said: Mapping[str, Any]
@@ -224,85 +192,9 @@ class Notebook(Filing):
         text = repr((sorted(as_plain(note).items()), at_ns))
         for n in range(1_000_000):
             number = 'n' + hashlib.sha256(f'{text}\n{n}'.encode()).hexdigest()[:12]
-            if not self._database.rows('SELECT 1 FROM note WHERE id = ?', (number,)):
+            if not self.database.rows('SELECT 1 FROM note WHERE id = ?', (number,)):
                 return number
         raise AssertionError('unreachable')
-
-    # -- asking ----------------------------------------------------------------------------------
-
-    def query(self, query: NoteQuery) -> list[NoteHit]:
-        """The notes that fit a question, best first; the same ones always come in the same order.
-
-        Raises:
-            StoreError: the index cannot be read.
-        """
-        where, bound = rows.conditions(query)
-        words = rows.text_words(query.text)
-        score, source = '0.0', 'note n'
-        if words:
-            where.insert(0, 'note_text MATCH ?')
-            bound.insert(0, ' '.join(f'"{word}"' for word in words))
-            score = 'bm25(note_text)'
-            source = 'note_text JOIN note n ON n.row = note_text.rowid'
-        many = query.limit if query.near is None else 100_000
-        found = self._database.rows(
-            f'SELECT {rows.COLUMNS}, {score} AS score, n.x, n.y, n.z FROM {source} '
-            f'WHERE {" AND ".join(where)} ORDER BY score, {_NEWEST} LIMIT ?',
-            (*bound, many),
-        )
-        hits = [hit for row in found if (hit := _hit(row, query)) is not None]
-        if query.near is not None:
-            hits.sort(key=lambda hit: hit.details['distance_m'])
-        hits = hits[: query.limit]
-        self._emit({
-            'op': 'query', 'query': query.text, 'n_hits': len(hits),
-            'hits': [
-                (h.note.id, h.note.pose and tuple(h.note.pose.position_m), h.score) for h in hits
-            ],
-        })  # fmt: skip
-        return hits
-
-    def recall(
-        self, text: str, now_ns: int, scope: Mapping[str, str] | None = None, limit: int = 25,
-        since_ns: int | None = None, max_tokens: int = 2000, utc_offset_s: float = 0.0,
-    ) -> Recollection:  # fmt: skip
-        """Answer a question in words; see `recall`."""
-        found = recall(
-            self._database, text, now_ns, scope, limit, since_ns, max_tokens, utc_offset_s
-        )
-        self._emit({
-            'op': 'recall', 'query': text, 'n_hits': len(found.items),
-            'hits': [
-                (i.state.note.id, i.state.note.pose and i.state.note.pose.position_m, i.score)
-                for i in found.items
-            ],
-        })  # fmt: skip
-        return found
-
-    def get(self, note_id: str, user: str = '', robot_id: str = '') -> NoteState:
-        """The note of an id, as it is by now.
-
-        Raises:
-            InvalidValueError: there is none, or it is somebody else's.
-        """
-        for state in rows.of_id(self._database, note_id):
-            scope = state.note.scope
-            if scope.get('user', '') in ('', slug(user)) and (
-                scope.get('robot_id', '') in ('', robot_id)
-            ):
-                return state
-        raise InvalidValueError(f'note: got {checks.short(note_id)}, expected the id of a note')
-
-    def history(self, note_id: str, user: str = '', robot_id: str = '') -> list[NoteState]:
-        """Everything that was believed of what a note is about, oldest first (HY-7).
-
-        Raises:
-            InvalidValueError: see `get`.
-        """
-        state = self.get(note_id, user, robot_id)
-        if not state.note.key:
-            return [state]
-        return rows.of_chain(self._database, state.note, state.clock)
 
     # -- forgetting and rating -------------------------------------------------------------------
 
@@ -422,7 +314,7 @@ class Notebook(Filing):
         query = NoteQuery(scope=scope, limit=1)
         where, bound = rows.conditions(query)
         owner, robot = query.scope.get('user', ''), query.scope.get('robot_id', '')
-        states = [rows.state_of(row) for row in self._database.rows(
+        states = [rows.state_of(row) for row in self.database.rows(
             f'SELECT {rows.COLUMNS} FROM note n WHERE {" AND ".join(where)} '
             'AND n.user = ? AND n.robot = ? ORDER BY n.day, n.file, n.line', (*bound, owner, robot),
         )]  # fmt: skip
@@ -437,7 +329,7 @@ class Notebook(Filing):
             if first is state or note.id.startswith('h'):
                 left.append(state)
                 continue
-            self._merge(first, note, at_ns)
+            self.merge(first, note, at_ns)
             words = f'Forgot «{_cut(note.content)}»: the same is said elsewhere'
             self._op(NoteOp.FORGET, state, words, at_ns, {'reason': f'merged {first.note.id}'})
             merged += 1
@@ -448,32 +340,11 @@ class Notebook(Filing):
             self._op(NoteOp.FORGET, state, words, at_ns, {'reason': f'budget {budget}'})
         return Consolidation(len(states), merged, len(surplus), len(left) - len(surplus))
 
-    def purge(self, name: str, is_person: bool) -> int:
-        """Remove what names something, also from working memory and events; see `Filing`."""
-        gone = self.working.forget_user(slug(name)) if is_person else 0
-        gone += self.working.forget_naming(slug(name)) + super().purge(name, is_person)
+    def purge(self, doomed: Doomed) -> int:
+        """Remove what has to go, also from working memory and events; see `Filing`."""
+        gone = self.working.forget(doomed.names) + super().purge(doomed)
         self.events.clear()
         return gone
-
-    def _emit(self, event: Mapping[str, Any]) -> None:
-        self.events.append(event)
-        if self._on_event is not None:
-            self._on_event(event)
-
-
-def _hit(row: Sequence[Any], query: NoteQuery) -> NoteHit | None:
-    *_, score, x, y, z = row
-    details = {'text': -float(score)} if query.text else {}
-    if query.near is not None:
-        pose, radius_m = query.near
-        distance = math.dist((x, y, z), pose.position_m)
-        if round(distance, 9) > radius_m:
-            return None
-        details['distance_m'] = distance
-    state = rows.state_of(row)
-    details['confidence'] = state.note.confidence
-    total = -float(score) if query.text else state.note.confidence
-    return NoteHit(state, total, details)
 
 
 def _kept(state: NoteState) -> bool:

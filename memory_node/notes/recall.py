@@ -9,6 +9,7 @@ A note is an answer only if it has most of that weight, so what nobody ever wrot
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from memory_node.notes.dates import take_dates
 from memory_node.notes.items import Network, NoteQuery, NoteState, scope_of, slug
 from memory_node.recall.context import CHARACTERS_A_TOKEN, checked_tokens
 from memory_node.recall.moments import DAY, Span
+from memory_node.recall.rank import likeness
 from memory_node.recall.wording import harmless
 from memory_node.store import notes as rows
 from memory_node.store.database import Database
@@ -27,6 +29,10 @@ from memory_node.store.database import Database
 NEEDED = 0.6
 """Share of the weight of a question's words that an answer has to have."""
 CANDIDATES = 100
+MEANING = 0.2
+"""What likeness in meaning adds to a score at most."""
+RERANKED = 25
+"""So many of the best are compared in meaning."""
 LONGEST = 1000
 """Characters of one note that are shown."""
 COMMON = 2000
@@ -150,6 +156,7 @@ def recall(
     found = _candidates(database, question, counts, where, bound)
     judged = [_judged(row, question, weights, now_ns) for row in found]
     ranked = sorted((item for item in judged if item is not None), key=_order)
+    ranked[:RERANKED] = _by_meaning(text, ranked[:RERANKED])
     items, lines, spent = [], [], 0
     for found_one in ranked[:limit]:
         item = found_one.shown()
@@ -290,6 +297,23 @@ class _Judged:
 
 def _order(item: _Judged) -> tuple[Any, ...]:
     return -item.score, -(item.start_ns or 0), item.row[1], item.row[2]
+
+
+def _by_meaning(text: str, ranked: Sequence[_Judged]) -> list[_Judged]:
+    """The same answers, those alike in meaning first, where something is installed that can tell.
+
+    It only ranks what words have found (step 2 of WM-17): what is merely alike is no answer.
+    """
+    cosines = likeness(text, [json.loads(item.row[0])['content'] for item in ranked])
+    if cosines is None:
+        return list(ranked)
+    return sorted((
+        dataclasses.replace(
+            item, score=round(item.score + MEANING * cosine, 9),
+            details={**item.details, 'meaning': cosine},
+        )
+        for item, cosine in zip(ranked, cosines.tolist())
+    ), key=_order)  # fmt: skip
 
 
 def _judged(

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from memory_node.errors import InvalidValueError
-from memory_node.notes.items import Note, NoteEvent, NoteOp, slug
+from memory_node.notes.items import Note, NoteEvent, NoteOp
 
 _Owner = tuple[str, str, str]
 
@@ -56,18 +57,9 @@ class WorkingMemory:
             if owner in ('', user) and robot in ('', robot_id)
         ]  # fmt: skip
 
-    def forget_user(self, user: str) -> int:
-        """Drop what is somebody's; returns how many notes."""
-        return self._drop([place for place in self._notes if place[1] == user])
-
-    def forget_naming(self, name: str) -> int:
-        """Drop what names something, given as a slug; returns how many notes."""
-        return self._drop([
-            place for place, note in self._notes.items()
-            if f'-{name}-' in f'-{slug(" ".join((note.content, note.key, *note.entities)))}-'
-        ])  # fmt: skip
-
-    def _drop(self, gone: list[_Owner]) -> int:
+    def forget(self, goes: Callable[[Note], bool]) -> int:
+        """Drop the notes that have to go; returns how many."""
+        gone = [place for place, note in self._notes.items() if goes(note)]
         for place in gone:
             del self._notes[place]
         return len(gone)

@@ -37,9 +37,18 @@ AT_ONCE = 128
 
 
 @dataclass
-class _Group:
+class Group:
+    """Changes of one kind at one place: how many, and the newest of them, newest last."""
+
     count: int = 0
     newest: deque[tuple[Change, ObjectVersion | None]] = field(default_factory=deque)
+
+    def take(self, change: Change, version: ObjectVersion | None, limit: int) -> None:
+        """Add one; of more than the limit the oldest are only counted."""
+        self.count += 1
+        self.newest.append((change, version))
+        if len(self.newest) > limit:
+            self.newest.popleft()
 
 
 class Grouping:
@@ -71,7 +80,7 @@ class Grouping:
         self._wanted = set(regions_named(self._book, region)) if region else None
         self._names = json.dumps([kind.value for kind in kinds])
         self._next, self._last = since_seq or 0, session.seq
-        self._groups: dict[tuple[str, ChangeKind], _Group] = {}
+        self._groups: dict[tuple[str, ChangeKind], Group] = {}
 
     def step(self) -> bool:
         """Take some more; returns whether there are more."""
@@ -90,12 +99,12 @@ class Grouping:
         return len(changes) == AT_ONCE
 
     def _take(self, change: Change, version: ObjectVersion | None, place: int) -> None:
-        name = self._book.regions[place].name if place >= 0 else ''
-        group = self._groups.setdefault((name, change.kind), _Group())
-        group.count += 1
-        group.newest.append((change, version))
-        if len(group.newest) > self._limit:
-            group.newest.popleft()
+        group = self._groups.setdefault((self._name(place), change.kind), Group())
+        group.take(change, version, self._limit)
+
+    def _name(self, place: int) -> str:
+        """Name of the region at a place in the book; empty: none."""
+        return self._book.regions[place].name if place >= 0 else ''
 
     def result(self) -> WhatChanged:
         """All groups, once the last step is done."""

@@ -65,7 +65,7 @@ class Endpoint:
     def answer(self, question: str, scene: SceneText) -> Answer:
         """What the model says, if it cites the scene; else why there is no answer."""
         try:
-            said = self._said(question, scene)
+            said = self._said(messages(question, scene))
         except (OSError, ValueError) as error:
             return _none(f'the language model did not answer ({type(error).__name__})')
         text = _printable(said)
@@ -80,10 +80,17 @@ class Endpoint:
             'given to a language model', False, MODEL_CONFIDENCE, '', (), known, True,
         )  # fmt: skip
 
-    def _said(self, question: str, scene: SceneText) -> str:
+    def reply(self, given: list[dict[str, str]]) -> str:
+        """What the model says to messages, in one line; empty: it did not answer."""
+        try:
+            return _printable(self._said(given))
+        except (OSError, ValueError):
+            return ''
+
+    def _said(self, given: list[dict[str, str]]) -> str:
         body = json.dumps({
             'model': self.model, 'temperature': 0, 'max_tokens': MAX_ANSWER // 4,
-            'messages': messages(question, scene),
+            'messages': given,
         }).encode()  # fmt: skip
         headers = {'Content-Type': 'application/json'}
         if self.key:

@@ -289,6 +289,12 @@ class _Llama:
         cosine[[_shares_a_part(text, name) for name in names]] = 0.0
         return cosine
 
+    def cosines(self, text: str, others: Sequence[str]) -> Floats:
+        """(N,) cosine of a text with others; 0 where it is small."""
+        cosine: Floats = np.stack([self._vector(other) for other in others]) @ self._vector(text)
+        cosine[cosine < LLAMA_LEAST] = 0.0
+        return cosine
+
     def _vector(self, text: str) -> Floats:
         if text not in self._known:
             if len(self._known) > 8192:
@@ -302,6 +308,12 @@ def _shares_a_part(text: str, name: str) -> bool:
     """Whether a word of one is only a part of a word of the other: `able` is no table."""
     pairs = ((a, b) for a in words(text) for b in words(name) if a != b)
     return any(a in b or b in a for a, b in pairs)
+
+
+def likeness(text: str, others: Sequence[str]) -> Floats | None:
+    """(N,) how alike a text is to others, 0 to 1; None: nothing that could tell is installed."""
+    llama = _llama()
+    return None if llama is None or not others else llama.cosines(text, others).round(6)
 
 
 @functools.cache

@@ -25,6 +25,7 @@ import apsw
 
 from memory_node.config import Config
 from memory_node.errors import StoreError
+from memory_node.notes.journal import copy_journal
 from memory_node.store import opening
 from memory_node.store.database import Database
 from memory_node.store.rebuild import findings
@@ -59,6 +60,9 @@ class Saved:
 def repair(path: str, out: str | None = None, progress: Progress | None = None) -> Saved:
     """Write what a damaged file holds into a new one, and check that.
 
+    The journal beside it is the source of notes: it stays, or is copied beside the new file, and
+    the index of it is made anew when notes are next used.
+
     Args:
         path: the damaged file; its bytes are never altered.
         out: the new file; None: the damaged one is set aside, and the new one takes its place.
@@ -87,6 +91,7 @@ def repair(path: str, out: str | None = None, progress: Progress | None = None) 
         else:
             os.replace(best.path, target)
             opening.sync(target.parent)
+            copy_journal(str(damaged), str(target))
     return Saved(target, kept, best.seq, best.last_seq, *counts, best.stopped, tuple(best.notes))
 
 

@@ -15,6 +15,7 @@ from memory_node.agent import plain
 
 @given(st.text())
 def test_a_label_is_one_printable_line(text: str) -> None:
+    """CH-45."""
     shown = plain.clean(text)
     assert len(shown) <= 120 and shown.isprintable() and shown == shown.strip()
 

@@ -51,6 +51,7 @@ def number(memory: SpatialMemory, label: str) -> int:
 
 
 def test_the_specs_are_json_schema_with_every_argument_described(box: Toolbox) -> None:
+    """CH-43."""
     specs = box.specs()
     assert json.loads(json.dumps(specs)) == specs
     assert [spec['name'] for spec in specs] == sorted(TOOLS)
@@ -74,6 +75,7 @@ def test_search_finds_what_is_named_and_nothing_else(memory, box: Toolbox) -> No
 
 
 def test_near_on_and_in(memory, box: Toolbox) -> None:
+    """CH-43: by place, by what it is on, by region."""
     near = box.call('spatial_query', {'point_m': [2, 0, 1], 'radius_m': 1})
     assert labels(near['objects']) == ['mug', 'table']
     on = box.call('whats_on', {'anchor': 'table'})
@@ -134,6 +136,7 @@ def test_where_to_look_and_where_to_stand(memory, box: Toolbox) -> None:
 
 
 def test_a_label_that_is_an_order_is_shown_as_a_short_plain_line(box: Toolbox, memory) -> None:
+    """CH-45."""
     for k in range(3):
         memory.observe(view(10 + 2 * k, seen(ORDER[:60].replace('\x1b', '').replace('\n', ' '),
                                              (20, 0, 0))))  # fmt: skip
@@ -159,6 +162,7 @@ BAD = [
 
 @pytest.mark.parametrize('tool', sorted(TOOLS))
 def test_whatever_an_argument_is_the_answer_is_plain_or_a_tool_error(memory, tool: str) -> None:
+    """CH-44."""
     box = Toolbox(memory)
     base: dict[str, Any] = {
         'object_id': 1, 'text': 'mug', 'point_m': [0, 0, 0], 'radius_m': 1, 'anchor': 'mug',
@@ -207,6 +211,7 @@ def test_bad_arguments_say_what_was_expected(
 
 
 def test_an_error_inside_is_masked_and_reported(memory) -> None:
+    """CH-44: no text of the interpreter gets out."""
     told = []
     box = Toolbox(memory, lambda name, error: told.append((name, error)))
     memory.forget(number(memory, 'mug'))

@@ -157,6 +157,7 @@ def test_errors_are_explained():
     'make', [lambda: shelf.shelf(0.35, 0.01, 0.9, True, 1, 6), lambda: drift.shifted(0.1, True, 1)]
 )
 def test_equal_seeds_give_equal_streams_and_figures(make):
+    """CH-46: a synthetic stream and its figures."""
     one, other = (run([make()], Config()).tally.figures() for _ in range(2))
     assert one == other
 

@@ -289,7 +289,7 @@ def test_check_of_a_sound_file_says_clean(run: Run, path: Path) -> None:
     before = beside(path)
     assert run('check', path) == (OK, 'clean\n', '')
     assert as_json(run, 'check', path)[1] == {
-        'path': str(path), 'clean': True, 'findings': [],
+        'path': str(path), 'clean': True, 'findings': [], 'unread': [],
     }  # fmt: skip
     assert beside(path) == before
 

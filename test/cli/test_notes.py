@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,8 @@ from notes_kit import T0
 from views import seen, view
 
 from memory_node import SpatialMemory
-from memory_node.cli.main import CANNOT, OK, main
+from memory_node.cli.main import CANNOT, FINDINGS, OK, main
+from memory_node.cli.terminal import Terminal
 from memory_node.notes.items import Note
 
 AT = ('--at', '2025-11-30T10:00')
@@ -63,6 +67,7 @@ def test_wm_15_reflect_writes_pages_and_tells_what_cannot_be_read(path: Path, ca
     code, out, _ = run(capsys, 'reflect', path, '--since', '7d', *AT)
     assert code == OK
     assert out.splitlines() == [
+        'wrote bank/world.md',
         'wrote bank/entities/red-mug.md',
         "cannot be read: memory/2025-11-30.md:5: confidence: got '9', expected 0 to 1",
     ]
@@ -80,6 +85,49 @@ def test_a_copy_takes_the_journal_along(path: Path, tmp_path: Path, capsys: Any)
     assert 'Tea' in run(capsys, 'recall', tmp_path / 'copy.db', 'tea', *AT)[1]
     copied = tmp_path / 'copy.db.journal' / 'memory' / '2025-11-30.md'
     assert copied.read_bytes() == (Path(f'{path}.journal') / 'memory/2025-11-30.md').read_bytes()
+
+
+def test_the_first_index_shows_how_far_it_is(
+    path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = Path(f'{path}.journal') / 'bank'
+    bank.mkdir(parents=True)
+    for n in range(450):
+        (bank / f'{n}.md').write_text(f'- W @t{n}: fact {n}\n')
+    told: list[tuple[str, int]] = []
+    totals: list[int] = []
+
+    @contextmanager
+    def progress(self: Terminal, total: int) -> Iterator[Any]:
+        totals.append(total)
+        yield lambda what, done: told.append((what, done))
+
+    monkeypatch.setattr(Terminal, 'progress', progress)
+    assert run(capsys, 'remember', path, 'Tea is out', *AT)[0] == OK
+    assert totals == [450]
+    assert told == [('reading the journal', n) for n in range(50, 451, 50)]
+
+
+def test_check_and_rebuild_cover_the_index_of_notes(path: Path, capsys: Any) -> None:
+    run(capsys, 'remember', path, 'Tea is out', *AT)
+    day = Path(f'{path}.journal') / 'memory' / '2025-11-30.md'
+    day.write_text(day.read_text() + '- O(c=9): no\n')
+    run(capsys, 'reflect', path, *AT)
+    code, out, _ = run(capsys, 'check', path)
+    assert code == OK and out.splitlines() == [
+        'clean', 'cannot be read, and was left as it is: memory/2025-11-30.md:5: '
+        "confidence: got '9', expected 0 to 1",
+    ]  # fmt: skip
+    connection = sqlite3.connect(path)
+    connection.execute('DELETE FROM note_entity')
+    connection.execute("UPDATE note SET key = 'other'")
+    connection.commit()
+    connection.close()
+    code, out, _ = run(capsys, 'check', path)
+    assert code == FINDINGS
+    assert out.startswith('journal: memory/2025-11-30.md:4: the index says something else')
+    assert run(capsys, 'rebuild', path)[0] == OK
+    assert run(capsys, 'check', path)[0] == OK
 
 
 @pytest.mark.parametrize('arguments', [

@@ -79,6 +79,7 @@ BAD: list[tuple[str, Detection]] = [
 @pytest.mark.parametrize('place', [0, 1, 2])
 @pytest.mark.filterwarnings('error')
 def test_a_bad_detection_is_refused_alone(reason: str, bad: Detection, place: int) -> None:
+    """CH-6: what a detection must have."""
     given_ones = [GOOD, GOOD_PLAIN]
     given_ones.insert(place, bad)
     intake = take(*given_ones, dim=3, ignored={'wall'})

@@ -12,6 +12,7 @@ import pytest
 from notes_kit import DAY, SECOND, T0, TODAY, contents, landmark, notebook
 
 from memory_node.errors import InvalidValueError
+from memory_node.notes.doomed import Doomed
 from memory_node.notes.items import (
     Network,
     Note,
@@ -380,7 +381,7 @@ def test_a_person_is_purged_from_files_rows_and_events() -> None:
         Note('Anna hides the key', scope={'user': 'anna'}), Note('Seen with @Anna\nin the hall'),
         Note('About tea', entities=['Anna']), Note('The bananas are ripe'),
     ], T0)  # fmt: skip
-    assert book.purge('Anna', is_person=True) > 0
+    assert book.purge(Doomed('Anna', 'anna')) > 0
     assert contents(book.query(NoteQuery(scope={'user': 'anna'}))) == ['The bananas are ripe']
     assert all('nna ' not in book.journal.read(n).decode() for n in book.journal.marks())
     assert list(book.events)[-1]['op'] == 'query' and len(book.events) == 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from notes_kit import DAY, T0, notebook, put
 
@@ -14,6 +15,7 @@ from memory_node.errors import InvalidValueError
 from memory_node.notes.items import Network, Note, NoteKind, TimeSpan
 from memory_node.notes.notebook import Notebook
 from memory_node.notes.recall import Recollection
+from memory_node.recall import rank
 
 NOW = T0 + 10 * DAY
 
@@ -164,3 +166,38 @@ def test_sim_time_is_no_answer_to_a_date() -> None:
     note = Note('Docked', NoteKind.EPISODIC, event_time=TimeSpan(T0, clock='sim'))
     book.write([note], T0)
     assert told(book, 'what happened on 2025-11-30') == []
+
+
+def test_wm_17_likeness_in_meaning_ranks_what_words_have_found_and_adds_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    book = notebook()
+    book.write([Note('The kettle boils water'), Note('The kettle is dented'),
+                Note('A pot heats soup')], T0)  # fmt: skip
+    plain = book.recall('kettle', T0)
+    assert all('meaning' not in item.details for item in plain.items)
+
+    class Model:
+        def cosines(self, text: str, others: list[str]) -> np.ndarray:
+            return np.array([0.9 if 'dented' in other else 0.0 for other in others])
+
+    monkeypatch.setattr(rank, '_llama', Model)
+    found = book.recall('kettle', T0)
+    assert [item.state.note.content for item in found.items] == [
+        'The kettle is dented', 'The kettle boils water',
+    ]  # fmt: skip
+    assert found.items[0].details['meaning'] == 0.9
+    assert book.recall('unicorn', T0).items == ()
+
+
+def test_wm_17_with_the_model_itself_the_recall_set_has_the_same_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip('wordllama')
+    book = notebook()
+    book.write([Note(f'The kettle is in room {n}') for n in range(30)], T0)
+    without = {item.state.note.content for item in book.recall('kettle', T0, limit=50).items}
+    model = rank._Llama()
+    monkeypatch.setattr(rank, '_llama', lambda: model)
+    found = book.recall('kettle', T0, limit=50).items
+    assert {item.state.note.content for item in found} == without

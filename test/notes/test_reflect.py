@@ -15,19 +15,20 @@ from hypothesis import strategies as st
 from notes_kit import DAY, T0, contents, notebook, put
 
 from memory_node.errors import InvalidValueError
+from memory_node.notes.generated import with_generated
 from memory_node.notes.items import Network, Note, NoteQuery
 from memory_node.notes.journal import Journal
 from memory_node.notes.lines import BEGIN, END
 from memory_node.notes.opinions import moved
-from memory_node.notes.reflect import reflect, with_generated
+from memory_node.notes.reflect import reflect
 
-MUG = 'bank/entities/red-mug.md'
+MUG, WORLD = 'bank/entities/red-mug.md', 'bank/world.md'
 
 
 def test_wm_12_pages_are_written_between_marks_and_cite() -> None:
     book = notebook()
     book.write([Note('The red mug has a crack', entities=['red mug'])], T0)
-    assert reflect(book, 0, T0).pages == (MUG,)
+    assert reflect(book, 0, T0).pages == (WORLD, MUG)
     line = '- The red mug has a crack [memory/2025-11-30.md:4]'
     assert book.journal.read(MUG).decode() == f'# red mug\n\n{BEGIN}\n{line}\n{END}\n'
     assert len(book.query(NoteQuery())) == 1  # what is generated is no note
@@ -55,7 +56,7 @@ def test_wm_12_only_what_is_recent_and_the_core_is_only_proposed() -> None:
         book.rate(new.id, 'useful', T0 + DAY + n)
     put(book, 'memory.md', '- W: mine\n')
     done = reflect(book, T0 + 1, T0 + DAY)
-    assert done.pages == ('bank/entities/chair.md', 'bank/proposals.md')
+    assert done.pages == (WORLD, 'bank/entities/chair.md', 'bank/proposals.md')
     assert done.proposed == (new.id,) and old.id not in done.proposed
     assert book.journal.read('memory.md') == b'- W: mine\n'
 
@@ -64,9 +65,11 @@ def test_a_persons_pages_are_in_their_folder_with_their_notes_only() -> None:
     book = notebook()
     book.write([Note('Anna hides tea', entities=['tea'], scope={'user': 'anna'}),
                 Note('Tea is out', entities=['tea'])], T0)  # fmt: skip
-    assert reflect(book, 0, T0).pages == ('bank/entities/tea.md',)
-    assert b'Anna' not in book.journal.read('bank/entities/tea.md')
-    assert reflect(book, 0, T0, {'user': 'Anna'}).pages == ('users/anna/bank/entities/tea.md',)
+    assert reflect(book, 0, T0).pages == (WORLD, 'bank/entities/tea.md')
+    assert b'Anna' not in book.journal.read('bank/entities/tea.md') + book.journal.read(WORLD)
+    hers = reflect(book, 0, T0, {'user': 'Anna'}).pages
+    assert hers == ('users/anna/bank/world.md', 'users/anna/bank/entities/tea.md')
+    assert b'is out' not in book.journal.read('users/anna/bank/world.md')
     assert b'is out' not in book.journal.read('users/anna/bank/entities/tea.md')
 
 
@@ -75,7 +78,7 @@ def test_a_page_with_broken_marks_is_left_alone(tmp_path: Path) -> None:
     book.write([Note('The red mug has a crack', entities=['red mug'])], T0)
     put(book, MUG, f'{BEGIN}\nmine\n')
     done = reflect(book, 0, T0)
-    assert done.pages == () and done.skipped == (MUG,)
+    assert done.pages == (WORLD,) and done.skipped == (MUG,)
     assert book.journal.read(MUG) == f'{BEGIN}\nmine\n'.encode()
 
 
@@ -93,6 +96,7 @@ def test_wm_14_small_steps_and_a_large_one_only_after_repeated_contradiction() -
     assert moved(0.8, False, 0, 1) == moved(0.8, False, 0, 2) == 0.75
     assert moved(0.8, False, 0, 3) == 0.6
     assert moved(0.8, False, 3, 3) == 0.75
+    assert moved(0.8, False, 0, 9, strong=False) == 0.75
     assert moved(0.02, False, 0, 1) == 0.0
 
 

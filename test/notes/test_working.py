@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from memory_node.errors import InvalidValueError
+from memory_node.notes.doomed import Doomed
 from memory_node.notes.items import Note, NoteKind
 from memory_node.notes.working import WorkingMemory
 
@@ -22,7 +23,7 @@ def test_hy_9_each_user_has_their_own_and_what_is_nobodys() -> None:
     memory.write(at_hand('annas', user='anna'))
     assert [memory.read('goal', user).content for user in ('anna', 'ben')] == ['annas', 'shared']  # type: ignore[union-attr]
     assert [note.content for note in memory.all('ben')] == ['shared']
-    assert memory.forget_user('anna') == 1 and len(memory) == 1
+    assert memory.forget(Doomed(person='anna').names) == 1 and len(memory) == 1
 
 
 def test_hy_9_what_is_written_again_is_newest() -> None:

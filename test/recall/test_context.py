@@ -31,6 +31,7 @@ def room(*labels: str) -> SpatialMemory:
 
 
 def test_newest_first_with_ids_and_what_is_left_out() -> None:
+    """CH-41: the scene as text."""
     with room(*'abcdefgh') as memory:
         whole = memory.context()
         assert whole.ids == (8, 7, 6, 5, 4, 3, 2, 1) and whole.omitted == 0
@@ -59,6 +60,7 @@ def test_a_budget_out_of_range_is_refused(tokens: Any) -> None:
 
 
 def test_no_region_without_objects_and_objects_below_theirs() -> None:
+    """CH-41, CH-47: no empty region within a budget."""
     with room('a', 'b', 'c') as memory:
         objects = [Placed(o, name) for o, name in zip(memory.objects(), ('hall', 'attic', 'hall'))]
     text = scene_text(objects, [], 3, 9, 0, 1000).text
@@ -116,6 +118,7 @@ EVIL = (
 
 
 def test_a_label_that_is_an_instruction_stays_a_name() -> None:
+    """CH-45."""
     with SpatialMemory.open(':memory:') as memory:
         for stamp in (1000, 1002):
             memory.observe(view(stamp, seen('mug'), seen('x' + EVIL * 5, (5, 0, 1))))

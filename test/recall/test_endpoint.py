@@ -27,6 +27,7 @@ def memory():
 
 
 def test_it_sees_a_budgeted_scene_in_a_block_of_data(memory) -> None:
+    """CH-42: facts of the scene only."""
     with ModelServer('Use the mug [#1].') as server:
         answer = memory.ask(QUESTION, model=Endpoint(server.url, 'small', 'secret'))
         ((path, headers, body),) = server.requests

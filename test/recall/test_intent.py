@@ -139,6 +139,7 @@ def reading(text: str) -> Reading:
     ],
 )  # fmt: skip
 def test_what_is_understood(text: str, expected: dict[str, Any]) -> None:
+    """CH-34, CH-35: relations first, then what, where and when."""
     found = reading(text)
     assert {name: getattr(found, name) for name in expected} == expected
     assert found.refusal == ''

@@ -63,6 +63,7 @@ def found(memory: SpatialMemory, text: str = '', **more: Any) -> list[str]:
 def test_words_of_a_label_are_whole_words(
     memory: SpatialMemory, asked: str, expected: list[str]
 ) -> None:
+    """CH-47: able is no table."""
     fill(memory, 'table', 'tablet', 'stable', 'coffee table', 'mug')
     assert found(memory, asked) == expected
 

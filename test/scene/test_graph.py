@@ -41,6 +41,7 @@ acts = st.lists(
 @settings(max_examples=60)
 @given(acts, st.integers(1, 6))
 def test_a_kept_graph_equals_one_found_anew(acts: list[tuple], every: int) -> None:
+    """CH-33: edges that were kept are those found anew."""
     world, graph, config = World(), RelationGraph(), Config()
     index = CandidateIndex(world)
     for k, (act, which, place) in enumerate(acts):

@@ -53,6 +53,7 @@ def test_c02_a_cup_on_a_table() -> None:
 @pytest.mark.parametrize('origin', [0.0, 1.0, 7.3])
 @pytest.mark.parametrize(('apart', 'expected'), [(0.59, True), (0.6, True), (0.601, False)])
 def test_near_at_its_threshold(origin: float, apart: float, expected: bool) -> None:
+    """CH-33: near is a distance of centres."""
     world = World()
     put(world, 'mug', (origin, 2, 1), (0.1, 0.1, 0.1))
     put(world, 'cup', (origin + apart, 2, 1), (0.1, 0.1, 0.1))
@@ -72,6 +73,7 @@ def test_near_is_of_centres_not_of_faces() -> None:
     [(0.081, False), (0.08, True), (0.0, True), (-0.08, True), (-0.081, False)],
 )
 def test_on_at_its_threshold(height: float, gap: float, expected: bool) -> None:
+    """CH-33: on is a gap between top and bottom."""
     world = World()
     put(world, 'table', (0, 0, height), (2, 2, 1))
     # Bottom of the lamp = top of the table + gap; 0.9 m higher or more, so never near.
@@ -97,6 +99,7 @@ def test_of_two_that_pass_the_gap_both_ways_the_higher_centre_is_on_the_other() 
 
 
 def test_the_confidence_is_the_lesser_of_the_two() -> None:
+    """CH-10, CH-33: the confidence of an edge."""
     world = World()
     put(world, 'table', (0, 0, 0.5), (2, 2, 1), confidence=0.9)
     put(world, 'lamp', (0, 0, 1.5), (0.2, 0.2, 1.0), confidence=0.4)

@@ -66,6 +66,7 @@ def test_c31_g_a_tilde_is_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_closing_leaves_one_file_that_says_everything(path: Path) -> None:
+    """CH-3: one file."""
     left = {p.name for p in path.parent.iterdir()} - {'memory.db.lock'}
     assert left == {'memory.db'}
     assert apsw.Connection(str(path)).execute('SELECT count(*) FROM view').get == 10
@@ -236,6 +237,7 @@ def test_c31_another_programs_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_c31_a_newer_schema_is_refused(path: Path) -> None:
+    """CH-4: a newer schema is refused."""
     connection = apsw.Connection(str(path))
     connection.pragma('user_version', 999)
     connection.close()

@@ -30,6 +30,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_everything_can_be_asked_and_nothing_be_told(path: Path) -> None:
+    """CH-4: read-only refuses every mutator."""
     with SpatialMemory.open(str(path)) as memory:
         expected = (memory.objects(), memory.snapshot_hash(), memory.changes(), memory.store_id)
     before = path.read_bytes()
