@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory_node.config import check, tunable
+from memory_node.errors import InvalidValueError
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class SimulationConfig:
 
     seed: int = tunable(
         1, 'Everything follows from it: what is where, what changes, who walks where, and noise.',
-        low=0, high=2**31 - 1, read_only=True,
+        low=0, high=999999, read_only=True,
     )  # fmt: skip
     things: int = tunable(30, 'Things on the furniture.', low=1, high=45, read_only=True)
     people: int = tunable(2, 'People who walk through the rooms.', low=0, high=6, read_only=True)
@@ -95,3 +96,8 @@ class SimulationNodeConfig:
 
     def __post_init__(self) -> None:
         check(self)
+        if not self.sensor or not all(c.isalnum() or c == '_' for c in self.sensor):
+            raise InvalidValueError(
+                f'sensor: got {self.sensor!r}, expected the name of a camera, of letters, digits '
+                'and _'
+            )
