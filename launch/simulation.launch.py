@@ -5,7 +5,8 @@
 
 Needs pybullet and Open3D, no GPU. The robot tours a furnished home in which things are moved, taken
 away, hidden and put into drawers, and people walk about; docs/simulators.md says what it publishes.
-When the tours are over the memory goes on to answer; its clock stands still then.
+When the tours are over the memory goes on to answer; its clock stands still then. The camera keeps
+the name head_camera: it is in config/simulated_home.yaml too.
 """
 
 from __future__ import annotations

@@ -50,6 +50,7 @@ MOVES = (
 )  # fmt: skip
 REMOVALS = (Occasion.AWAY, Occasion.SIGHT, Occasion.AWAY)
 STOWED = (Occasion.AWAY, Occasion.SIGHT, Occasion.AWAY)
+HIDDEN = (Occasion.AWAY, Occasion.AHEAD)
 """When the first, the second, … happens; then from the beginning again."""
 
 
@@ -104,7 +105,7 @@ class Script:
         found.append(away._replace(at_ns=away.at_ns - 10**10, act=Act.RETURN))
         for act, occasions, count in (
             (Act.MOVE, MOVES, c.moves), (Act.REMOVE, REMOVALS, c.removals),
-            (Act.STOW, STOWED, c.stowed), (Act.HIDE, (Occasion.AWAY,), c.hidden),
+            (Act.STOW, STOWED, c.stowed), (Act.HIDE, HIDDEN, c.hidden),
         ):  # fmt: skip
             cycle = itertools.islice(itertools.cycle(occasions), count)
             for number, occasion in enumerate(cycle):
