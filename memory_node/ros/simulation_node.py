@@ -8,6 +8,7 @@ ros2 run spatial_memory simulation_node --ros-args -p seed:=3 -p tours:=0
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
@@ -42,7 +43,8 @@ TICK_NS = 100_000_000
 """Transforms are sent so often, by their stamps; and one at the stamp of each image."""
 KEPT_NS = 2_000_000_000
 """Of a longer time without images, only the transforms of the last so many nanoseconds."""
-SPIN_S = 0.02
+SPIN_S, AWAKE_S = 0.02, 1.0
+"""Longest wait for an event before other things are looked at, and for what counts as waiting."""
 AGAIN_S = 5.0
 """A view that is not acknowledged is shown again: images may be lost on their way."""
 REPORT_S = 2.0
@@ -170,9 +172,10 @@ class SimulationNode(Node):
         self._send(frame, stamp_ns)
         if not self._settings.lock_step:
             return
-        until = time.monotonic() + self._settings.deadline_s
+        again = math.ceil(self._settings.deadline_s / AGAIN_S)
         while not self._spin_until(lambda: stamp_ns in self._acknowledged, AGAIN_S):
-            if time.monotonic() > until:
+            again -= 1
+            if again <= 0:
                 raise SimulationError(
                     f'{name} was not acknowledged on {MEMORY}/changes within '
                     f'{self._settings.deadline_s:g} s: the logs of lifting and memory say why'
@@ -276,15 +279,20 @@ class SimulationNode(Node):
             raise StoppedError
 
     def _spin_until(self, done: Callable[[], bool], deadline_s: float) -> bool:
-        """Handle events until `done` is true; return whether it was by the deadline."""
-        until = time.monotonic() + deadline_s
+        """Handle events until `done` is true; return whether it was by the deadline.
+
+        Time in which this process was stopped does not count: nobody else may have run either.
+        """
+        waited_s, last = 0.0, time.monotonic()
         while not done():
             if self._stop.is_set():
                 raise StoppedError
-            left = until - time.monotonic()
-            if left <= 0:
+            if waited_s >= deadline_s:
                 return False
-            self._executor.spin_once(timeout_sec=min(left, SPIN_S))
+            self._executor.spin_once(timeout_sec=min(deadline_s - waited_s, SPIN_S))
+            now = time.monotonic()
+            waited_s += min(now - last, AWAKE_S)
+            last = now
         return True
 
     def _on_changes(self, message: ChangeArray) -> None:

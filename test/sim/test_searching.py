@@ -24,7 +24,7 @@ P = 0.01
 )
 def test_hy17_later_searches_take_significantly_fewer_steps(seed: int) -> None:
     with SpatialMemory.open(':memory:') as memory:
-        episodes = searches(memory, seed, 40)
+        episodes = searches(memory, seed, 36)
         assert memory.check() == []
     later = [e for e in episodes if e.times_before]
     assert len(later) >= LATER
