@@ -156,10 +156,15 @@ class SimulatedWorld:
         return [Real(*real, observable=real[0] in shown) for real in found]
 
     def left(self, frame: Frame) -> list[Left]:
-        """Return the places that were left, and whether the camera sees that they were."""
+        """Return the places that were left, and whether the camera sees that they were.
+
+        Those of the newest tour in which something was, and of the one before it.
+        """
+        done_all = self._director.done
+        since = done_all[-1].tour - 1 if done_all else 0
         found = []
-        for number, done in enumerate(self._director.done):
-            if done.act in (Act.HIDE, Act.RETURN):
+        for number, done in enumerate(done_all):
+            if done.tour < since or done.act in (Act.HIDE, Act.RETURN):
                 continue
             back = done.thing.where is not Where.AWAY and (
                 math.dist(done.thing.center_m, done.from_m) < SAME_M

@@ -79,15 +79,18 @@ def test_the_truth_says_what_is_where_and_what_can_be_seen(
 def test_a_place_is_seen_to_be_left_from_when_it_was(make: Callable[..., SimulatedWorld]) -> None:
     world = make(seed=1, things=20)
     clear: dict[str, int] = {}
-    for stamp_ns in world.stamps(2)[::2]:
+    for stamp_ns in world.stamps(2)[::4]:
         frame = world.look(stamp_ns)
         for left in world.left(frame):
             assert left.done.at_ns <= stamp_ns
             clear[left.done.thing.name] = clear.get(left.done.thing.name, 0) + left.observable
-    assert len(clear) == 11 and sum(count >= 1 for count in clear.values()) >= 7
+    assert len(clear) == 11 and sum(count >= 1 for count in clear.values()) >= 6
 
 
 def test_endless_tours_are_endless(make: Callable[..., SimulatedWorld]) -> None:
+    late = make(tours=0, first_tour=40)
+    frame = late.look(late.stamps(40)[-1])
+    assert {left.done.tour for left in late.left(frame)} <= {40, 41} and len(late.done) > 300
     tours = make(tours=0, first_tour=5).tours()
     assert [next(tours) for _ in range(3)] == [5, 6, 7]
     assert list(make(tours=2, first_tour=5).tours()) == [5, 6]
