@@ -49,11 +49,13 @@ class Account:
     """Adds up what the truth says of each image.
 
     Attributes:
-        now: name → the newest of each thing. stamps_ns: of all images.
+        now: name → the newest of each thing.
+        stamps_ns: of the images of which is known what there was; left_stamps_ns: what had left.
     """
 
     def __init__(self) -> None:
         self.stamps_ns: list[int] = []
+        self.left_stamps_ns: list[int] = []
         self.now: dict[str, Shown] = {}
         self._seen: dict[str, list[Shown]] = {}
         self._clear: Counter[tuple[str, int]] = Counter()
@@ -67,8 +69,9 @@ class Account:
             if one.observable:
                 self._seen.setdefault(one.name, []).append(one)
 
-    def leave(self, departures: Sequence[Departure]) -> None:
-        """Take in which places have been left by the same instant."""
+    def leave(self, stamp_ns: int, departures: Sequence[Departure]) -> None:
+        """Take in which places have been left by an instant."""
+        self.left_stamps_ns.append(stamp_ns)
         for one in departures:
             self._left[one.name, one.at_ns] = one
             self._clear[one.name, one.at_ns] += one.clear

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import rclpy
+from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -47,6 +48,8 @@ SPIN_S, AWAKE_S = 0.02, 1.0
 """Longest wait for an event before other things are looked at, and for what counts as waiting."""
 AGAIN_S = 5.0
 """A view that is not acknowledged is shown again: images may be lost on their way."""
+ACKED_S = 5.0
+"""At the end, how long to wait until all have the truth who listen to it."""
 REPORT_S = 2.0
 """Without lock_step, how long to wait for the memory to take a report."""
 SETTLE_S = 0.5
@@ -134,6 +137,8 @@ class SimulationNode(Node):
             self.get_logger().info(
                 f'tour {tour} is over: {simulated_s:.0f} s simulated in {took_s:.0f} s'
             )
+        for publisher in (self._truth, self._left):
+            publisher.wait_for_all_acked(Duration(seconds=ACKED_S))
         return count
 
     def close(self) -> None:
@@ -156,8 +161,8 @@ class SimulationNode(Node):
         self._masks = self.create_publisher(Image, f'{sensor}/masks', images)
         self._colors = self.create_publisher(Image, f'{sensor}/color', images)
         self._names = self.create_publisher(String, f'{sensor}/semantic_labels', images)
-        self._truth = self.create_publisher(Detection3DArray, '~/truth', qos.detections())
-        self._left = self.create_publisher(Detection3DArray, '~/left', qos.detections())
+        self._truth = self.create_publisher(Detection3DArray, '~/truth', qos.truth())
+        self._left = self.create_publisher(Detection3DArray, '~/left', qos.truth())
 
     def _show(self, stamp_ns: int, name: str) -> None:
         """Let the world go on to a time, and show what the camera sees then.

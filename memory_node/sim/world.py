@@ -20,7 +20,7 @@ from memory_node.sim.scene import Frame, Scene
 from memory_node.sim.script import Act, Director, Done, Event, Script
 from memory_node.sim.settings import SimulationConfig
 
-FURNITURE, PEOPLE, SCREENS = 'furniture', 'people', 'screen'
+FURNITURE, PEOPLE, SCREENS = 'furniture', 'person', 'screen'
 SAME_M = 0.01
 """What is so near to where it was has not left."""
 
@@ -29,7 +29,7 @@ class Real(NamedTuple):
     """What there is.
 
     Attributes:
-        name: unique. state: furniture, people, screen, or of a thing standing, drawer, away.
+        name: unique. state: furniture, person, screen, or of a thing standing, drawer, away.
         center_m, size_m: of its box; the centre of what is away is where it was.
         observable: the camera shows it now.
     """

@@ -43,7 +43,7 @@ def told(*images: tuple[list[Shown], list[Departure]]) -> Account:
     account = Account()
     for number, (shown, left) in enumerate(images):
         account.add(number, shown)
-        account.leave(left)
+        account.leave(number, left)
     return account
 
 

@@ -33,7 +33,7 @@ from vision_msgs.msg import Detection3DArray
 
 from memory_node import SpatialMemory
 from memory_node.errors import InvalidValueError, MissingExtraError
-from memory_node.ros import simulation_node
+from memory_node.ros import qos, simulation_node
 from memory_node.ros.conversions import stamp_to_ns
 from memory_node.ros.simulation_node import SimulationError, SimulationNode, StoppedError
 from memory_node.ros.simulators import SIMULATED_HOME, topics
@@ -224,6 +224,18 @@ def test_without_lock_step_it_goes_by_the_clock(robot_of, ros):
     took_s = time.monotonic() - started
     simulated_s = (count - 1) * 10.0
     assert count == len(robot.world.stamps(1)) and took_s >= simulated_s / 100.0
+
+
+def test_who_comes_late_still_gets_all_of_the_truth(robot_of, ros, cleanup):
+    robot = robot_of(lock_step=False, speed=100.0)
+    robot.run()
+    node, heard = rclpy.create_node('late'), []
+    cleanup.callback(node.destroy_node)
+    node.create_subscription(Detection3DArray, 'simulation/truth', heard.append, qos.truth())
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    cleanup.callback(Spinning(executor, _spin_quietly).stop)
+    wait_for(lambda: stamps(heard) == robot.world.stamps(1), what='the truth of all images')
 
 
 @pytest.mark.parametrize(
