@@ -46,10 +46,9 @@ class Left(NamedTuple):
     """A place that a thing has left for good or for a while.
 
     Attributes:
-        done: why. number: of that. observable: the camera sees now that nothing is there.
+        done: why. observable: the camera sees now that nothing is there.
     """
 
-    number: int
     done: Done
     observable: bool
 
@@ -116,10 +115,9 @@ class SimulatedWorld:
 
     def stand_at(self, time_ns: int) -> Stand:
         """Return where the camera is at a time; between tours it waits at the first place."""
-        begin = 1
         each_ns = self.begins_ns(2) - self.begins_ns(1)
-        begin += max(0, (time_ns - self.begins_ns(1)) // each_ns)
-        after_s = (time_ns - self.begins_ns(int(begin))) / 1e9
+        tour = 1 + max(0, (time_ns - self.begins_ns(1)) // each_ns)
+        after_s = (time_ns - self.begins_ns(tour)) / 1e9
         if after_s > self.route.duration_s:
             after_s = 0.0
         return self.route.stand_at(after_s)
@@ -163,15 +161,13 @@ class SimulatedWorld:
         done_all = self._director.done
         since = done_all[-1].tour - 1 if done_all else 0
         found = []
-        for number, done in enumerate(done_all):
+        for done in done_all:
             if done.tour < since or done.act in (Act.HIDE, Act.RETURN):
                 continue
             back = done.thing.where is not Where.AWAY and (
                 math.dist(done.thing.center_m, done.from_m) < SAME_M
             )
-            found.append(
-                Left(number, done, not back and frame.clears(done.from_m, done.thing.size_m))
-            )
+            found.append(Left(done, not back and frame.clears(done.from_m, done.thing.size_m)))
         return found
 
     def _take_to(self, time_ns: int) -> None:
