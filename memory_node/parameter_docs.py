@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from memory_node.config import Config, NodeConfig, Tunable, tunables
 from memory_node.errors import InvalidValueError
 from memory_node.perception.settings import EncoderConfig, LiftingConfig, LiftingNodeConfig
+from memory_node.sim.settings import SimulationConfig, SimulationNodeConfig
 
 README = Path('README.md')
 _WIDTH = 100
@@ -75,6 +76,14 @@ LIFTING = Table(
         (EncoderConfig, 'What makes features of the colour image.'),
     ),
 )  # fmt: skip
+SIMULATION = Table(
+    Path('config') / 'simulation.yaml', 'simulation parameters', 'sim/settings.py',
+    'simulation.launch.py', 'simulation_file',
+    (
+        (SimulationConfig, 'What there is, and what happens.'),
+        (SimulationNodeConfig, 'How it is shown.'),
+    ),
+)  # fmt: skip
 YAML_FILE, BEGIN, END = MEMORY.yaml_file, MEMORY.begin, MEMORY.end
 
 
@@ -109,7 +118,7 @@ def with_table(text: str, table: Table = MEMORY) -> str:
 
 def update(root: Path) -> None:
     """Write the files in config/, and the tables into a README that has the markers."""
-    for table in (MEMORY, LIFTING):
+    for table in (MEMORY, LIFTING, SIMULATION):
         (root / table.yaml_file).write_text(parameter_yaml(table), encoding='utf-8')
         readme = root / README
         if readme.exists() and table.begin in (text := readme.read_text(encoding='utf-8')):

@@ -33,8 +33,10 @@ def test_the_readme_is_up_to_date() -> None:
     assert text == parameter_docs.with_table(text), AGAIN
 
 
-def test_those_of_the_lifting_node_are_up_to_date() -> None:
-    table = parameter_docs.LIFTING
+@pytest.mark.parametrize(
+    'table', [parameter_docs.LIFTING, parameter_docs.SIMULATION], ids=lambda table: table.marker
+)
+def test_those_of_the_other_nodes_are_up_to_date(table: parameter_docs.Table) -> None:
     text = (ROOT / table.yaml_file).read_text(encoding='utf-8')
     assert text == parameter_docs.parameter_yaml(table), AGAIN
     [(_, content)] = yaml.safe_load(text).items()

@@ -53,10 +53,12 @@ class Shown(NamedTuple):
     detected: dict[int, tuple[str, float]]
 
 
-def lifting_arguments(sensor: str, max_range_m: float) -> list[str]:
+def lifting_arguments(
+    sensor: str, max_range_m: float, regions: str = 'labelled_masks'
+) -> list[str]:
     """Return the arguments of a lifting node that listens to such a camera."""
     return [
-        '--ros-args', '-p', 'regions:=labelled_masks', '-p', f'sensor:={sensor}',
+        '--ros-args', '-p', f'regions:={regions}', '-p', f'sensor:={sensor}',
         '-p', f'level_frame:={MAP}', '-p', f'max_range_m:={max_range_m}',
         '-r', f'depth:={sensor}/depth', '-r', f'camera_info:={sensor}/camera_info',
     ]  # fmt: skip

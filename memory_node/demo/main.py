@@ -105,9 +105,9 @@ class Stage:
             self.client.spin()
         replay.wait(0.1)
 
-    def start_lifting(self, arguments: Sequence[str]) -> Child:
-        """Start the lifting node."""
-        return self._child('lifting', 'memory_node.ros.lifting_node', arguments)
+    def start(self, name: str, arguments: Sequence[str]) -> Child:
+        """Start the node of that name of this package: lifting, simulation."""
+        return self._child(name, f'memory_node.ros.{name}_node', arguments)
 
     def close(self) -> None:
         """End all processes, the newest first."""
@@ -338,11 +338,8 @@ def _arguments(args: Sequence[str] | None) -> argparse.Namespace:
                         '(default: all four)')  # fmt: skip
     parser.add_argument('--shelf', action='store_true',
                         help='instead: a real shelf, lifted from depth (Open3D)')  # fmt: skip
-    parser.add_argument(
-        '--sim',
-        action='store_true',
-        help='instead: a simulated home, lifted from depth (Open3D, pybullet)',
-    )
+    parser.add_argument('--sim', action='store_true', help='instead: a robot in a simulated home '
+                        '(Open3D, pybullet)')  # fmt: skip
     parser.add_argument('--episode', type=int, default=0, metavar='N',
                         help='episode of the data set, 0 to 4: where the small things are '
                         '(default: %(default)s)')  # fmt: skip

@@ -89,7 +89,7 @@ def show(stage: Stage) -> bool:
     count = len(views.poses)
     stage.report.say(f'a shelf, seen from {count} places by a wrist camera')
     stage.start_memory(MEMORY_ARGUMENTS)
-    lifting = stage.start_lifting(LIFTING_ARGUMENTS)
+    lifting = stage.start('lifting', LIFTING_ARGUMENTS)
     camera = DemoCamera(stage.client.context, SENSOR, lifting.check)
     first_ns = time.time_ns() - count * STEP_NS
     try:

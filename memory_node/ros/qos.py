@@ -53,6 +53,11 @@ def state() -> QoSProfile:
     return _profile(depth=1, latched=True)
 
 
+def truth() -> QoSProfile:
+    """Truth of a simulation out: who compares must miss nothing, nor what was before it came."""
+    return _profile(depth=200, latched=True)
+
+
 def markers() -> QoSProfile:
     """Markers out: as state, but deeper: most messages are differences, and none may be lost."""
     return _profile(depth=10, latched=True)

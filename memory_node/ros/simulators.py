@@ -20,6 +20,13 @@ GAZEBO = {
     'detections_2d': 'boxes',
     'masks': 'segmentation/labels_map',
 }
+SIMULATED_HOME = {
+    'depth': 'depth',
+    'camera_info': 'camera_info',
+    'color': 'color',
+    'masks': 'masks',
+    'semantic_labels': 'semantic_labels',
+}
 """Topic of the lifting node → topic of the simulator below the name of the sensor."""
 
 

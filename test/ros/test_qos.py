@@ -36,6 +36,7 @@ TABLE = {
     qos.note_events: (100, RELIABLE, VOLATILE),
     qos.state: (1, RELIABLE, LATCHED),
     qos.markers: (10, RELIABLE, LATCHED),
+    qos.truth: (200, RELIABLE, LATCHED),
     qos.images: (5, RELIABLE, VOLATILE),
     qos.sensor_data: (5, BEST_EFFORT, VOLATILE),
 }
