@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 import threading
 import time
 import traceback
@@ -35,7 +33,8 @@ from memory_node.ros.diagnostics import OK, WARN, Diagnostics, Durations, Lately
 from memory_node.ros.features import Features
 from memory_node.ros.inputs import Input
 from memory_node.ros.matching import Matcher, Set
-from memory_node.ros.memory_node import SIGNALS, spin_once
+from memory_node.ros.memory_node import spin_once
+from memory_node.ros.process import until_signal
 from memory_node.ros.transforms import TransformError, TransformListener, make_transforms
 from memory_node.ros.vision import has_vision_msgs
 
@@ -275,13 +274,7 @@ class LiftingNode(Node):
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the node until SIGINT or SIGTERM."""
-    stop = threading.Event()
-    for number in SIGNALS:
-        signal.signal(number, lambda *_: stop.set())
-    code = _run(args, stop)
-    for number in SIGNALS:  # Python restores the defaults at its end, which would kill it
-        signal.signal(number, signal.SIG_IGN)
-    sys.exit(code)
+    until_signal(lambda stop: _run(args, stop))
 
 
 def _run(args: Sequence[str] | None, stop: threading.Event) -> int:

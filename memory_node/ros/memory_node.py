@@ -10,29 +10,22 @@ during start-up ends it just as quietly.
 
 from __future__ import annotations
 
-import signal
-import sys
 import threading
 from collections.abc import Sequence
 from typing import Any
 
-THREADS = 32
+from memory_node.ros.process import until_signal
+
+THREADS = 40
 """At most so many callbacks at once: no fewer than there are callback groups, or rclpy's executor
 turns in circles while it waits for a free thread. They are started when they are needed."""
 SPIN_S = 0.2
 """How long a signal may go unnoticed."""
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the node until SIGINT or SIGTERM; then everything acknowledged is on disk."""
-    stop = threading.Event()
-    for number in SIGNALS:
-        signal.signal(number, lambda *_: stop.set())
-    code = _run(args, stop)
-    for number in SIGNALS:  # Python restores the defaults at its end, which would kill it
-        signal.signal(number, signal.SIG_IGN)
-    sys.exit(code)
+    until_signal(lambda stop: _run(args, stop))
 
 
 def _run(args: Sequence[str] | None, stop: threading.Event) -> int:

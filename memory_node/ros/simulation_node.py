@@ -9,8 +9,6 @@ ros2 run spatial_memory simulation_node --ros-args -p seed:=3 -p tours:=0
 from __future__ import annotations
 
 import math
-import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -32,7 +30,7 @@ from memory_node.errors import MissingExtraError, SpatialMemoryError
 from memory_node.ros import parameters, qos, simulation
 from memory_node.ros.client import MemoryClient, RequestError
 from memory_node.ros.conversions import stamp_from_ns, stamp_to_ns
-from memory_node.ros.memory_node import SIGNALS
+from memory_node.ros.process import until_signal
 from memory_node.ros.vision import has_vision_msgs
 from memory_node.sim.scene import Frame
 from memory_node.sim.script import Done
@@ -317,13 +315,7 @@ def _object_at(memory: MemoryClient, label: str, place_m: Sequence[float]) -> in
 
 def main(args: Sequence[str] | None = None) -> None:
     """Make the tours; end with 0 after them, or when a signal ended it."""
-    stop = threading.Event()
-    for number in SIGNALS:
-        signal.signal(number, lambda *_: stop.set())
-    code = _run(args, stop)
-    for number in SIGNALS:  # Python restores the defaults at its end, which would kill it
-        signal.signal(number, signal.SIG_IGN)
-    sys.exit(code)
+    until_signal(lambda stop: _run(args, stop))
 
 
 def _run(args: Sequence[str] | None, stop: threading.Event) -> int:
