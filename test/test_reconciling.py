@@ -535,7 +535,10 @@ def test_a_file_of_the_first_schema_is_brought_forward(tmp_path: Path) -> None:
     with SpatialMemory.open(path) as memory:
         (mug,) = show(memory, 0, ('mug', 0.0))
     connection = apsw.Connection(path)
-    for table in ('seal', 'pin', 'identity_change', 'attribution', 'redirect', 'region'):
+    for table in (
+        'seal', 'pin', 'identity_change', 'attribution', 'redirect', 'region', 'journal_file',
+        'journal_problem', 'note', 'note_op', 'note_entity', 'note_text',
+    ):  # fmt: skip
         connection.execute(f'DROP TABLE {table}')
     connection.execute('DROP INDEX view_merged')
     connection.execute('ALTER TABLE tombstone DROP COLUMN until_ns')
