@@ -566,8 +566,8 @@ class NodeConfig:
     )
     answer_url: str = tunable(
         '',
-        'OpenAI-compatible endpoint of a language model that ~/ask may ask with use_model, for example '
-        'http://localhost:8080/v1. Empty: none, and nothing is ever sent.',
+        'OpenAI-compatible endpoint of a language model that ~/ask and ~/reflect may ask with '
+        'use_model, for example http://localhost:8080/v1. Empty: none, and nothing is ever sent.',
     )  # fmt: skip
     answer_model: str = tunable('', 'Name of the model there.')
     answer_key_file: str = tunable(

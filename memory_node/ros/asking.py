@@ -25,9 +25,7 @@ def ask(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     if at_ns < 0:
         raise InvalidValueError(f'at: got {at_ns} ns, expected 0 (now) or more')
     at_ns = at_ns or desk.now_ns() or memory.newest_stamp_ns
-    model = desk.model() if request.use_model else None
-    if request.use_model and model is None:
-        raise InvalidValueError('use_model: got true, expected the parameter answer_url to be set')
+    model = model_for(desk, request)
     limit = conversions.limit_from_request(request.limit)
     answer = memory.ask(
         str(request.text), _asker(desk, request.pose), at_ns, limit or Query().limit,
@@ -45,6 +43,18 @@ def ask(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> None:
     response.radius_m, response.radius_why = float(answer.radius_m), answer.radius_why
     response.header.frame_id = desk.map_frame
     response.header.stamp = conversions.stamp_from_ns(at_ns)
+
+
+def model_for(desk: Desk, request: Any) -> Endpoint | None:
+    """The language model that a request asks for; None: it asks for none.
+
+    Raises:
+        InvalidValueError: it asks for one, and there is none.
+    """
+    model = desk.model() if request.use_model else None
+    if request.use_model and model is None:
+        raise InvalidValueError('use_model: got true, expected the parameter answer_url to be set')
+    return model
 
 
 def model_of(settings: NodeConfig) -> Endpoint | None:

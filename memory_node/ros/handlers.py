@@ -12,11 +12,11 @@ from typing import Any
 
 from spatial_memory.msg import SceneGraph
 
-from memory_node.answering import Model
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import InvalidValueError
 from memory_node.memory import SpatialMemory
 from memory_node.model import Commit, MemoryObject, Pose, Query, Relation, Triple, View
+from memory_node.recall.endpoint import Endpoint
 from memory_node.recall.page import Page
 from memory_node.ros import (
     asking,
@@ -58,7 +58,7 @@ class Desk:
     on_commit: Callable[[View | None, Commit], None]
     map_frame: str
     map_id: str = ''
-    model: Callable[[], Model | None] = lambda: None
+    model: Callable[[], Endpoint | None] = lambda: None
     clock: Callable[[], str] = lambda: 'wall'
     on_notes: Callable[[], None] = lambda: None
 

@@ -15,9 +15,11 @@ from memory_node.errors import InvalidValueError, SpatialMemoryError
 from memory_node.memory import SpatialMemory
 from memory_node.notes.beliefs import EVENT_KINDS, Event
 from memory_node.notes.items import SCOPES, Note, NoteKind, NotePose, NoteQuery, TimeSpan, owner_of
+from memory_node.notes.judging import ModelJudge
 from memory_node.noting import Kept, Rated, verdicts_useful
 from memory_node.recall.noted import delimited, record_lines
 from memory_node.ros import conversions, note_messages
+from memory_node.ros.asking import model_for
 from memory_node.ros.conversions import stamp_from_ns, stamp_to_ns
 from memory_node.ros.note_messages import record_to_msg
 
@@ -82,15 +84,17 @@ def reflect(desk: Desk, memory: SpatialMemory, request: Any, response: Any) -> N
     since_ns = _time('since', request.since) or 0
     user = str(request.user)
     scope = {'user': user, 'robot_id': str(request.robot_id)}
+    model = model_for(desk, request)
     if request.budget < 0:
         raise InvalidValueError(f'budget: got {request.budget}, expected 0 (off) or more')
     if request.budget:
         done = memory.consolidate_notes(scope, int(request.budget), now_ns)
         response.merged, response.forgotten = done.merged, done.forgotten
         response.left = done.left
-    found = memory.reflect(since_ns, now_ns, {'user': user})
+    judge = None if model is None else ModelJudge(model)
+    found = memory.reflect(since_ns, now_ns, {'user': user}, judge)
     response.pages, response.skipped = list(found.pages), list(found.skipped)
-    response.proposed_ids = list(found.proposed)
+    response.proposed_ids, response.revised_ids = list(found.proposed), list(found.revised)
     response.problems = memory.problems_for(user)
     if user:
         known = memory.known_of(user, now_ns, str(request.context))

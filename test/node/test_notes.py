@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from asking_kit import CUP, TABLE, Asking
 from geometry_msgs.msg import PointStamped, PoseStamped
+from model_server import ModelServer
 from node_kit import Load, wait_for
 from spatial_memory.msg import Embedding, Note, NoteActivity, Option, Property, Term
 
@@ -463,3 +464,23 @@ def test_tools_of_a_running_node_write_and_read_notes(ask):
         with pytest.raises(ToolError, match='refused'):
             box.call('remember', {'text': 'x', 'object_id': 99})
         assert Toolbox(source).call('recall', {'question': 'is the cup chipped'})['notes'] == []
+
+
+def test_wm_12_a_model_judges_evidence_only_if_both_sides_say_so(robot, run_node):
+    with ModelServer('contradicts') as server:
+        ask = Asking(robot, run_node({'answer_url': server.url}))
+        opinion = Note(content='Likes jazz', network='opinion', confidence=0.8, entities=['Anna'])
+        told = Note(content='Left the jazz concert early', network='world', entities=['Anna'])
+        for k, note in enumerate((opinion, told)):
+            ask('remember', notes=[note], stamp=stamp_from_ns((k + 1) * 10**9))
+        at = stamp_from_ns(5 * 10**9)
+        assert not ask('reflect', at=at).revised_ids
+        assert not server.requests
+        reply = ask('reflect', at=at, use_model=True)
+        assert len(reply.revised_ids) == 1 and len(server.requests) == 1
+        [record] = ask('recall', note_id=reply.revised_ids[0]).notes
+        assert record.note.content == 'Likes jazz' and record.note.confidence < 0.8
+
+
+def test_a_model_that_is_not_there_judges_nothing(ask):
+    ask.refused('reflect', 'INVALID_REQUEST', use_model=True)
