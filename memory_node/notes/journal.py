@@ -41,7 +41,7 @@ class Journal:
     def marks(self) -> dict[str, Mark]:
         """Every file with its mark, by name.
 
-        Links are not followed, so that a circle of them ends.
+        Links are not followed, so that a circle of them ends; what is no file has no pages.
 
         Raises:
             StoreError: the folder cannot be read.
@@ -210,7 +210,7 @@ def _walk(folder: Path) -> dict[str, Mark]:
                     continue
                 if entry.is_dir(follow_symlinks=False):
                     folders.append((entry.path, f'{prefix}{name}/'))
-                elif name.endswith('.md') and not entry.is_symlink():
+                elif name.endswith('.md') and entry.is_file(follow_symlinks=False):
                     stat = entry.stat(follow_symlinks=False)
                     found[prefix + name] = (stat.st_size, stat.st_mtime_ns)
     return {name: found[name] for name in sorted(found)}

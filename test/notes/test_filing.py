@@ -109,11 +109,13 @@ def test_wm_7_the_index_is_made_anew_from_the_files_alone() -> None:
     assert book.snapshot() == before and seen == [(1, 1)]
 
 
-def test_circular_links_end(folder: Path) -> None:
+def test_circular_links_and_pipes_end(folder: Path) -> None:
     (folder / 'bank').mkdir(parents=True)
     os.symlink(folder, folder / 'bank' / 'loop')
+    os.mkfifo(folder / 'bank' / 'pipe.md')  # nobody writes to it: reading would wait for ever
     (folder / 'memory.md').write_text('- W: x\n')
     assert [*Journal(folder).marks()] == ['memory.md']
+    assert notebook(Journal(folder)).problems() == []
 
 
 def test_problems_name_file_and_line(folder: Path) -> None:
