@@ -363,11 +363,11 @@ def test_om_14_feedback_of_every_kind_and_what_is_refused(ask):
 def test_wm_12_reflect_writes_pages_and_leaves_what_a_person_wrote(ask, tmp_path):
     ask('remember', notes=[Note(content='The drawer jams', entities=['drawer'])] * 2)
     reply = ask('reflect')
-    assert list(reply.pages) == ['bank/entities/drawer.md']
+    assert list(reply.pages) == ['bank/world.md', 'bank/entities/drawer.md']
     [page] = tmp_path.rglob('drawer.md')
     page.write_text('My words\n' + page.read_text())
     ask('remember', notes=[Note(content='The drawer was oiled', entities=['drawer'])])
-    assert list(ask('reflect').pages) == ['bank/entities/drawer.md']
+    assert list(ask('reflect').pages) == ['bank/world.md', 'bank/entities/drawer.md']
     text = page.read_text()
     assert text.startswith('My words\n') and 'oiled' in text
     spare = ask('reflect', budget=1)
