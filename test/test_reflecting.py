@@ -131,7 +131,8 @@ def test_om_3_views_of_a_person_are_events_taken_down_once_and_not_while_observi
         memory._database.rows("DELETE FROM meta WHERE key = 'observed_seq'")
         memory.reflect(0, at_ns, {'user': 'anna'})
         assert len(memory._notebook().events_of('anna')) == 5, 'even if it is read again'
-        held = {(b.predicate, b.object) for b in memory.learning().beliefs('anna')}
+        with memory.learning() as known:
+            held = {(b.predicate, b.object) for b in known.beliefs('anna')}
         assert {('visited', 'kitchen'), ('frequents', 'kitchen')} <= held
 
 
@@ -146,7 +147,8 @@ def test_om_3_what_a_person_has_remembered_is_an_event_by_itself() -> None:
         lines = page(memory, f'users/anna/{TODAY}').count('\n- ')
         assert lines == 6, 'one line each'
         memory.reflect(0, T0 + 9, {'user': 'anna'})
-        held = {(b.predicate, b.object) for b in memory.learning().beliefs('anna')}
+        with memory.learning() as known:
+            held = {(b.predicate, b.object) for b in known.beliefs('anna')}
         assert ('likes', 'fern') in held and ('frequents', 'balcony') in held
         assert ('likes', 'radio') not in held
 

@@ -417,7 +417,8 @@ def evidence_of(rows: list[tuple[Any, ...]], config: Config, dim: int) -> Eviden
 
 def _require_unit(rows: np.ndarray, name: str) -> None:
     """Refuse what intake never lets through; a sum of squares tells NaN and infinity too."""
-    squares = boxes.tree_sum(np.square(rows, dtype=np.float64))
+    with np.errstate(over='ignore'):
+        squares = boxes.tree_sum(np.square(rows, dtype=np.float64))
     if not (np.abs(squares - 1.0) < 0.01).all():
         raise StoreError(f'a stored {name} is not of unit norm')
 
