@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from memory_node.asking import Asking
 from memory_node.notes.beliefs import Event
+from memory_node.notes.filing import differing
 from memory_node.notes.items import (
     Consolidation,
     Note,
@@ -19,7 +20,7 @@ from memory_node.notes.items import (
     NoteState,
     owner_of,
 )
-from memory_node.notes.journal import Journal, Mark, journal_of
+from memory_node.notes.journal import Journal, journal_of
 from memory_node.notes.learning import Learning
 from memory_node.notes.notebook import Notebook
 from memory_node.notes.recall import Recollection
@@ -196,29 +197,20 @@ class Remembering(Placing, Asking):
         Raises:
             StoreError: a file cannot be read, or the index cannot be written.
         """
-        known, found = self._files_known()
-        if known == found:  # told without making anybody wait
-            return []
-        total = sum(known.get(name) != found.get(name) for name in {*known, *found})
-        read: dict[str, None] = {}
-
-        def tell(done: int, _: int) -> None:
-            if progress is not None:
-                progress(len(read) + done, max(total, len(read) + done))
-
-        while part := self._patiently(lambda: self._notebook(False).sync(tell, FILES_A_TURN)):
-            news = [name for name in part if name not in read]
-            read.update(dict.fromkeys(part))
-            if not news:  # somebody writes them all the while: the next time will do
-                break
-        return list(read)
-
-    def _files_known(self) -> tuple[dict[str, Mark], dict[str, Mark]]:
-        """The files of the journal that the index is of, and those that are there."""
         with self._opened():
             book = self._notebook(False)
             known, journal = book.known_files(), book.journal
-        return known, journal.marks()
+        changed = differing(known, journal.marks())  # told without making anybody wait
+        for first in range(0, len(changed), FILES_A_TURN):
+            part = changed[first : first + FILES_A_TURN]
+
+            def take_in(some: Sequence[str] = part) -> None:
+                self._notebook(False).take_in(some)
+
+            self._patiently(take_in)
+            if progress is not None:
+                progress(first + len(part), len(changed))
+        return changed
 
     def rebuild_notes(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Make the index of the journal anew.

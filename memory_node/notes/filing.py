@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from memory_node.errors import StoreError
 from memory_node.notes.doomed import Doomed, doomed_ids, without
@@ -38,34 +38,44 @@ class Filing:
         """The files that the index is of, with their marks."""
         return rows.known_files(self.database)
 
-    def sync(
-        self, progress: Callable[[int, int], None] | None = None, most: int | None = None
-    ) -> list[str]:
+    def changed(self) -> list[str]:
+        """Names of the files that are not what the index is of.
+
+        Raises:
+            StoreError: the folder cannot be read.
+        """
+        return differing(self.known_files(), self.journal.marks())
+
+    def sync(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
         """Read the files that are not what they were; returns their names.
 
         Args:
             progress: called with how many of how many files were read.
-            most: so many files at most; None: all.
 
         Raises:
             StoreError: a file cannot be read, or the index cannot be written.
         """
-        known, found = rows.known_files(self.database), self.journal.marks()
-        changed = sorted(name for name in {*known, *found} if known.get(name) != found.get(name))
-        changed = changed[:most]
+        changed = self.changed()
         for first in range(0, len(changed), FILES_AT_ONCE):
             part = changed[first : first + FILES_AT_ONCE]
-            pages = []
-            for name in part:
-                page = None
-                if name in found:
-                    page = read_page(name, self.journal.read(name))
-                pages.append((name, page, found.get(name, (0, 0))))
-            with self.database.waiting() as connection:
-                note_index.put_files(connection, pages)
+            self.take_in(part)
             if progress is not None:
                 progress(first + len(part), len(changed))
         return changed
+
+    def take_in(self, names: Sequence[str]) -> None:
+        """Read some files, as they are by now, into the index; one that is gone is taken out of it.
+
+        Raises:
+            StoreError: a file cannot be read, or the index cannot be written.
+        """
+        pages = []
+        for name in names:
+            mark = self.journal.mark(name)  # before it is read: what is written meanwhile is newer
+            page = None if mark is None else read_page(name, self.journal.read(name))
+            pages.append((name, page, mark or (0, 0)))
+        with self.database.waiting() as connection:
+            note_index.put_files(connection, pages)
 
     def rebuild(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Make the index anew from the files.
@@ -180,3 +190,8 @@ def _moved(page: Page, by: int) -> Page:
         [dataclasses.replace(found, line=found.line + by) for found in page.problems],
         page.section, page.lines + by,
     )  # fmt: skip
+
+
+def differing(known: Mapping[str, Mark], found: Mapping[str, Mark]) -> list[str]:
+    """Names of the files whose marks are not the same in both, sorted."""
+    return sorted({name for name, _ in known.items() ^ found.items()})
