@@ -22,8 +22,6 @@ from memory_node.notes.beliefs import Event
 from memory_node.notes.items import (
     Note,
     NoteEvent,
-    NoteKind,
-    NoteOp,
     NoteState,
     owner_of,
     slug,
@@ -84,26 +82,12 @@ class Noting(Knowing, Answering):
             try:
                 if isinstance(note, SpatialMemoryError):
                     raise note
-                kept.append(Kept(tuple(self._remember_one(self._grounded(note), at_ns))))
+                kept.append(Kept(tuple(self.remember(self._grounded(note), at_ns))))
             except (StoreError, ClosedError):
                 raise
             except SpatialMemoryError as error:
                 kept.append(Kept(reason=str(error)))
         return kept
-
-    def _remember_one(self, note: Note, at_ns: int | None) -> list[NoteEvent]:
-        """Write a note; that a person told something new is an event of theirs (OM-3)."""
-        events = self.remember(note, at_ns)
-        user = note.scope.get('user', '')
-        if user and note.kind is not NoteKind.WORKING and events[-1].op is NoteOp.ADD:
-            places = [name for name in note.entities if name.startswith(('object:', 'region:'))]
-            about = [n for n in note.entities if n not in places and slug(n) != user]
-            event = Event(
-                'remember', note.content[: checks.MAX_TEXT], self._at(at_ns),
-                place=places[0] if places else '', concepts=about,
-            )  # fmt: skip
-            self._patiently(lambda: self._notebook().add_event(event, user))
-        return events
 
     def recall_of(
         self, text: str, user: str = '', robot_id: str = '', now_ns: int | None = None,

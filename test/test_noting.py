@@ -132,7 +132,7 @@ def test_om_3_what_a_person_tells_is_an_event_of_theirs(memory: SpatialMemory) -
     notes = [Note(f'Tea is good {n}', entities=['Anna', 'tea'], scope=ANNA) for n in range(3)]
     memory.remember_each([*notes, notes[0]], T0)
     book = memory._notebook()
-    assert [(e.kind, list(e.concepts)) for e in book.events_of('anna')] == [
+    assert [(e.kind, list(e.concepts)) for e in book.happened('anna')] == [
         ('remember', ['tea'])
     ] * 3  # fmt: skip
     memory.reflect(0, T0 + 1, ANNA)

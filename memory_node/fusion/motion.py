@@ -108,14 +108,14 @@ def noted_shifts(
     )  # fmt: skip
     if not found:
         return update
-    places = np.flatnonzero(away >= _least_shift(old, before, sigma[place], look.stamp_ns, world))
+    places = np.flatnonzero(away >= _least_shift(old, before, sigma[place], world))
     rest, fresh = old['rest'].copy(), old['fresh'].copy()
     old['rest'][places], old['rest_count'][places] = fresh[places], old['fresh_count'][places]
     old['fresh'][places], old['fresh_count'][places] = 0.0, 0
     return _with_moves(update, places, rest, fresh)
 
 
-def _least_shift(old: Records, before: Records, noise: Floats, now_ns: int, world: World) -> Floats:
+def _least_shift(old: Records, before: Records, noise: Floats, world: World) -> Floats:
     """(R,) what noise, and a thing seen in part, may shift; infinite for what never moves.
 
     The log-likelihood ratio of a shift of s standard deviations is s²/2, and is set against the

@@ -8,15 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from memory_node.config import Config
-from memory_node.fusion.arbiter import DIGITS, FEATURE, Pairs
+from memory_node.fusion.arbiter import FEATURE, TERMS, Pairs
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
 from memory_node.fusion.looks import Look
+from memory_node.fusion.motion import VISIT_GAP_S
 from memory_node.fusion.world import World
-from memory_node.scene import boxes
 
-AWAY_S = 60.0
-"""What was seen there so shortly before has not been exchanged since."""
 MARGIN = 0.1
 """By how much more another object must be alike, as a cosine."""
 MOST = 50
@@ -41,21 +39,20 @@ def keep_swapped_apart(
     if not unlike.any():
         return
     r = world.records
-    before_ns = look.stamp_ns - int(AWAY_S * 1e9)
+    before_ns = look.stamp_ns - int(VISIT_GAP_S * 1e9)
     same = r['label'][pairs.row] == label[pairs.place]
     for k in np.flatnonzero(unlike & same & (r['last_seen_ns'][pairs.row] < before_ns)).tolist():
         place = int(pairs.place[k])
         others = world.rows_of_label(int(label[place]))
         if len(others) > MOST:
             continue
-        others = others[(r['map'][others] == look.map_number) & r['has_feature'][others]]
+        others = others[(r['map'][others] == look.map_number)]
         others = others[(r['last_seen_ns'][others] < before_ns)]
         others = np.setdiff1d(others, pairs.row[pairs.place == place])
-        if not len(others):
-            continue
-        alike = boxes.tree_sum(
-            world.features.take(others).astype(np.float64) * evidence.feature[place]
-        ).round(DIGITS)
+        terms = np.empty((len(others), len(TERMS)))
+        world.features.cosines(
+            evidence.feature, evidence.has_feature, np.full(len(others), place), others, r, terms
+        )  # fmt: skip
         least = max(c.same_cosine, float(pairs.terms[k, FEATURE]) + MARGIN)
-        if (alike >= least).any():
+        if (terms[:, FEATURE] >= least).any():
             pairs.total[k] = 0.0

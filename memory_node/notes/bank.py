@@ -52,7 +52,7 @@ def bank_pages(book: Notebook, folder: str, owner: str) -> Pages:
     ):
         page = f'{folder}bank/{name}.md'
         states = [
-            state for state in book.holding(network, owner, MOST + 1)
+            state for state in book.newest(owner, MOST + 1, network)
             if state.note.kind is not NoteKind.SKILL and state.file != page
         ]  # fmt: skip
         told = _opinion if network is Network.OPINION else _plain
@@ -73,7 +73,7 @@ def proposals(
         and (state.verdicts.get('useful', 0) >= USEFUL or _is_settled(state))
     ]  # fmt: skip
     doubted = [
-        state for state in book.holding(Network.OPINION, owner, MOST)
+        state for state in book.newest(owner, MOST, Network.OPINION)
         if is_core(state.file) and state.note.confidence < DOUBTED
     ]  # fmt: skip
     lines = [line(state) for state in added[:MOST_OF_ENTITY]]

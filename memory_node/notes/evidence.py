@@ -92,7 +92,7 @@ def weigh(
         StoreError: not everything was written.
     """
     recent = turn(lambda: _Recent(book, since_ns, now_ns, owner))
-    opinions = turn(lambda: book.holding(Network.OPINION, owner, MAX_OPINIONS))
+    opinions = turn(lambda: book.newest(owner, MAX_OPINIONS, Network.OPINION))
 
     def move(opinion: NoteState) -> bool:
         robot, after = opinion.note.scope.get('robot_id', ''), opinion

@@ -38,14 +38,6 @@ class Filing:
         """The files that the index is of, with their marks."""
         return rows.known_files(self.database)
 
-    def changed(self) -> list[str]:
-        """Names of the files that are not what the index is of.
-
-        Raises:
-            StoreError: the folder cannot be read.
-        """
-        return differing(self.known_files(), self.journal.marks())
-
     def sync(self, progress: Callable[[int, int], None] | None = None) -> list[str]:
         """Read the files that are not what they were; returns their names.
 
@@ -55,7 +47,7 @@ class Filing:
         Raises:
             StoreError: a file cannot be read, or the index cannot be written.
         """
-        changed = self.changed()
+        changed = differing(self.known_files(), self.journal.marks())
         for first in range(0, len(changed), FILES_AT_ONCE):
             part = changed[first : first + FILES_AT_ONCE]
             self.take_in(part)

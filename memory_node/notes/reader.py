@@ -101,10 +101,6 @@ class Reader(Filing):
         })  # fmt: skip
         return found
 
-    def holding(self, network: Network, owner: str = '', limit: int = 1000) -> list[NoteState]:
-        """The newest notes of a network that hold, of a person or (empty) of nobody."""
-        return rows.holding(self.database, network, owner, limit)
-
     def touched(self, owner: str, since_ns: int, until_ns: int) -> list[NoteState]:
         """Notes that began or ceased to hold in a time, newest first, at most 10,000."""
         return rows.touched(self.database, owner, since_ns, until_ns, 10_000)
@@ -157,9 +153,11 @@ class Reader(Filing):
         """What is a person's own, holds, and has a key that begins so."""
         return rows.keyed(self.database, prefix, user)
 
-    def newest(self, user: str, limit: int = 10_000) -> list[NoteState]:
-        """The newest notes that hold, of a person or (empty) of nobody."""
-        return rows.newest(self.database, user, limit)
+    def newest(
+        self, user: str, limit: int = 10_000, network: Network | None = None
+    ) -> list[NoteState]:
+        """The newest notes that hold, of a person or (empty) of nobody, of a network or of all."""
+        return rows.newest(self.database, user, limit, network)
 
     def entities_in(self, text: str, user: str = '', robot_id: str = '') -> tuple[str, ...]:
         """The entities that a text names and notes are about that this user and robot may see."""

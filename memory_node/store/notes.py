@@ -123,22 +123,17 @@ def keyed(database: Database, prefix: str, user: str) -> list[NoteState]:
     return [state_of(row) for row in database.rows(question, bound)]
 
 
-def newest(database: Database, user: str, limit: int) -> list[NoteState]:
-    """The newest notes that hold, of a person or (empty) of nobody."""
+def newest(
+    database: Database, user: str, limit: int, network: Network | None = None
+) -> list[NoteState]:
+    """The newest notes that hold, of a person or (empty) of nobody; network: of that one only."""
     question = (
-        f'SELECT {COLUMNS} FROM note n WHERE n.user = ? AND n.to_ns IS NULL '
-        'AND n.forgotten_ns IS NULL ORDER BY n.from_ns DESC, n.day DESC, n.line DESC LIMIT ?'
+        f'SELECT {COLUMNS} FROM note n WHERE n.user = ? AND n.network = coalesce(?, n.network) '
+        'AND n.to_ns IS NULL AND n.forgotten_ns IS NULL '
+        'ORDER BY n.from_ns DESC, n.day DESC, n.line DESC LIMIT ?'
     )
-    return [state_of(row) for row in database.rows(question, (user, limit))]
-
-
-def holding(database: Database, network: Network, user: str, limit: int) -> list[NoteState]:
-    """The newest notes of a network that hold, of a person or (empty) of nobody; newest first."""
-    question = (
-        f'SELECT {COLUMNS} FROM note n WHERE n.user = ? AND n.network = ? AND n.to_ns IS NULL '
-        'AND n.forgotten_ns IS NULL ORDER BY n.from_ns DESC, n.day DESC, n.line DESC LIMIT ?'
-    )
-    return [state_of(row) for row in database.rows(question, (user, network.value, limit))]
+    bound = (user, None if network is None else network.value, limit)
+    return [state_of(row) for row in database.rows(question, bound)]
 
 
 def touched(
