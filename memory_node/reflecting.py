@@ -114,13 +114,7 @@ class Reflecting(Remembering):
         found, last = visits.result()
 
         def run() -> None:
-            book = self._notebook()
-            known: dict[str, set[tuple[str, str, int]]] = {}
-            for user, event in found:
-                if user not in known:
-                    known[user] = {(e.kind, e.text, e.at_ns) for e in book.events_of(user)}
-                if (event.kind, event.text, event.at_ns) not in known[user]:
-                    book.add_event(event, user)
+            self._notebook().add_events(found)
             with self._database.transaction() as connection:
                 connection.execute(
                     'INSERT OR REPLACE INTO meta VALUES (?, ?)', (OBSERVED, str(last))

@@ -15,22 +15,13 @@ import numpy as np
 from memory_node.demo.rearranged import Changed, Place, is_right
 from memory_node.demo.truth import MATCH_M, REPORTED, Remembered, Thing, match
 from memory_node.model import Triple
+from memory_node.sim.home import Where
+from memory_node.sim.world import FURNITURE, SCREENS, Real
 
 MOVE, STOW = 'move', 'stow'
-FURNITURE, SCREEN, STANDING, DRAWER = 'furniture', 'screen', 'standing', 'drawer'
+STANDING, DRAWER = Where.STANDING.value, Where.DRAWER.value
 HERE_M = 0.02
 """A thing that is so near to where it was has not been moved meanwhile."""
-
-
-class Shown(NamedTuple):
-    """One thing as the truth has it at one instant; `observable`: the camera shows it."""
-
-    name: str
-    label: str
-    state: str
-    center_m: Triple
-    size_m: Triple
-    observable: bool
 
 
 class Departure(NamedTuple):
@@ -56,12 +47,12 @@ class Account:
     def __init__(self) -> None:
         self.stamps_ns: list[int] = []
         self.left_stamps_ns: list[int] = []
-        self.now: dict[str, Shown] = {}
-        self._seen: dict[str, list[Shown]] = {}
+        self.now: dict[str, Real] = {}
+        self._seen: dict[str, list[Real]] = {}
         self._clear: Counter[tuple[str, int]] = Counter()
         self._left: dict[tuple[str, int], Departure] = {}
 
-    def add(self, stamp_ns: int, shown: Sequence[Shown]) -> None:
+    def add(self, stamp_ns: int, shown: Sequence[Real]) -> None:
         """Take in what there is at one instant."""
         self.stamps_ns.append(stamp_ns)
         self.now = {one.name: one for one in shown}
@@ -101,7 +92,7 @@ class Account:
         """
         others = [
             one for one in self.now.values()
-            if one.state in (FURNITURE, SCREEN)
+            if one.state in (FURNITURE, SCREENS)
             and self.looks_at(one.name, one.center_m) >= REPORTED
         ]  # fmt: skip
         believed = [one for key, one in self._left.items() if self._is_believed(key, one)]
@@ -171,7 +162,7 @@ def wrongly_gone(account: Account, gone: Sequence[Place]) -> list[Place]:
         place for place in gone
         if not is_right(place, changed)
         and any(
-            one.label == place.label and one.state in (STANDING, FURNITURE, SCREEN, DRAWER)
+            one.label == place.label and one.state in (STANDING, FURNITURE, SCREENS, DRAWER)
             and math.dist(one.center_m, place.start_m) <= MATCH_M
             for one in account.now.values()
         )

@@ -22,7 +22,6 @@ from memory_node.demo import comeback
 from memory_node.demo.account import (
     Account,
     Departure,
-    Shown,
     errors_m,
     median_m,
     wrongly_gone,
@@ -39,7 +38,7 @@ from memory_node.ros.simulators import SIMULATED_HOME, topics
 from memory_node.sim.home import ROOMS
 from memory_node.sim.people import PERSON
 from memory_node.sim.settings import SimulationConfig, SimulationNodeConfig
-from memory_node.sim.world import SimulatedWorld
+from memory_node.sim.world import Real, SimulatedWorld
 
 if TYPE_CHECKING:
     from memory_node.demo.main import Stage
@@ -121,7 +120,7 @@ class Witness(Node):
 
     def _take_truth(self, message: Any) -> None:
         shown = [
-            Shown(one.id, *_words(one), _center(one), _size(one), _score(one, 0) > 0)
+            Real(one.id, *_words(one), _center(one), _size(one), _score(one, 0) > 0)
             for one in message.detections
         ]
         self.account.add(nanoseconds(message.header.stamp), shown)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memory_node import checks
@@ -134,6 +134,19 @@ class Notebook(Reader):
             NoteOp.EVENT, user, f'{event.kind}: {event.text}', event.at_ns, plain_event(event)
         )
         self._append(self._file(Note('x', scope={'user': user}), event.at_ns), line, event.at_ns)
+
+    def add_events(self, events: Iterable[tuple[str, Event]]) -> None:
+        """Keep what is not kept yet of (user, event): the same kind, text and time is the same.
+
+        Raises:
+            StoreError: see `add_event`; those before it are kept.
+        """
+        known: dict[str, set[tuple[str, str, int]]] = {}
+        for user, event in events:
+            if user not in known:
+                known[user] = {(e.kind, e.text, e.at_ns) for e in self.events_of(user)}
+            if (event.kind, event.text, event.at_ns) not in known[user]:
+                self.add_event(event, user)
 
     def revise(
         self, note_id: str, supports: bool, evidence: str, at_ns: int, user: str = '',

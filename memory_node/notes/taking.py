@@ -109,12 +109,7 @@ def take_over(
         new.append(_dated(note, state))
     book.adopt(new, at_ns)
     _rate(book, found, {note.id: note.id for note in new} | same)
-    known: dict[str, set[tuple[str, str, int]]] = {}
-    for user, event in found.events:
-        if user not in known:
-            known[user] = {(e.kind, e.text, e.at_ns) for e in book.events_of(user)}
-        if (event.kind, event.text, event.at_ns) not in known[user]:
-            book.add_event(event, user)
+    book.add_events(found.events)
     return len(new) + merged
 
 

@@ -11,12 +11,9 @@ import pytest
 
 from memory_node.demo.account import (
     DRAWER,
-    FURNITURE,
-    SCREEN,
     STANDING,
     Account,
     Departure,
-    Shown,
     errors_m,
     median_m,
     wrongly_gone,
@@ -24,6 +21,7 @@ from memory_node.demo.account import (
 from memory_node.demo.rearranged import Place, losses, moves
 from memory_node.demo.truth import Remembered
 from memory_node.model import Triple
+from memory_node.sim.world import FURNITURE, SCREENS, Real
 
 HERE, THERE, DRAWER_AT, OUT = (0.0, 0.0, 1.0), (2.0, 0.0, 1.0), (0.0, 0.3, 0.7), (0.0, 0.9, 0.7)
 SIDEBOARD = (0.0, 0.3, 0.4)
@@ -31,15 +29,15 @@ SIZE = (0.1, 0.1, 0.1)
 LEFT_NS = 50
 
 
-def thing(place: Triple, observable: bool, state: str = STANDING, name: str = 'cup') -> Shown:
-    return Shown(name, name, state, place, SIZE, observable)
+def thing(place: Triple, observable: bool, state: str = STANDING, name: str = 'cup') -> Real:
+    return Real(name, name, state, place, SIZE, observable)
 
 
 def departure(act: str, clear: bool, by_robot: bool = False, at_ns: int = LEFT_NS) -> Departure:
     return Departure('cup', 'cup', act, by_robot, at_ns, HERE, clear)
 
 
-def told(*images: tuple[list[Shown], list[Departure]]) -> Account:
+def told(*images: tuple[list[Real], list[Departure]]) -> Account:
     account = Account()
     for number, (shown, left) in enumerate(images):
         account.add(number, shown)
@@ -55,7 +53,7 @@ def test_a_thing_counts_when_two_images_showed_it_where_it_stands() -> None:
     assert told(SEEN, UNSEEN).objects() == 0
     account = told(SEEN, SEEN, UNSEEN)
     assert account.objects() == 1 and account.things()[0].center_m == HERE
-    others = [thing(THERE, True, FURNITURE, 'table'), thing(THERE, True, SCREEN, 'screen')]
+    others = [thing(THERE, True, FURNITURE, 'table'), thing(THERE, True, SCREENS, 'screen')]
     assert told((others, []), (others, [])).objects() == 2
     assert told((others, []), (others, [])).things() == []
 
