@@ -132,12 +132,17 @@ def test_all_topics_of_a_robot_come_with_one_stamp_for_each_image(audience, robo
     count = robot.run()
     expected = robot.world.stamps(2)
     assert count == len(expected)
-    wait_for(lambda: len(heard.of('masks')) == count, what='all masks')
-    for topic in ('depth', 'masks', 'color', 'truth', 'left'):
+    topics = ('depth', 'masks', 'color', 'truth', 'left')
+    for topic in topics:
+        wait_for(lambda t=topic: len(heard.of(t)) >= count, what=f'all of {topic}')
         assert stamps(heard.of(topic)) == expected, topic
-    assert [i for i in stamps(heard.of('camera_info')) if i >= expected[0]] == expected
-    clocks = [stamp_to_ns(m.clock) for m in heard.of('clock')]
-    assert [c for c in clocks if c >= expected[0]] == expected
+    for read in (
+        lambda: stamps(heard.of('camera_info')),
+        lambda: [stamp_to_ns(m.clock) for m in heard.of('clock')],
+    ):  # both begin before the first image
+        wait_for(lambda r=read: expected[-1] in r(), what='the last stamp')
+        assert [one for one in read() if one >= expected[0]] == expected
+    wait_for(lambda: heard.of('semantic_labels'), what='the names')
     (names,) = {m.data for m in heard.of('semantic_labels')}
     labels = {int(k): v['class'] for k, v in json.loads(names).items()}
     for depth, masks, color, truth in zip(
@@ -159,11 +164,19 @@ def test_frames_lead_from_the_map_to_the_camera(audience, robot_of):
     last_ns = robot.world.stamps(1)[-1]
     wait_for(lambda: last_ns in stamps(heard.of('masks')), what='the last mask')
     assert heard.of('color') == [], 'nobody listened'
-    frames = {}
-    for message in heard.of('tf') + heard.of('tf_static'):
-        for one in message.transforms:
-            frames[one.child_frame_id, stamp_to_ns(one.header.stamp)] = one
-    assert frames['odom', robot.world.begins_ns(1)].header.frame_id == 'map'
+
+    def told():
+        return {
+            (one.child_frame_id, stamp_to_ns(one.header.stamp)): one
+            for message in heard.of('tf') + heard.of('tf_static')
+            for one in message.transforms
+        }
+
+    first_ns = robot.world.begins_ns(1)
+    needed = {('odom', first_ns), ('base_link', last_ns), (f'{SENSOR}_optical', last_ns)}
+    wait_for(lambda: needed <= told().keys(), what='the last frames')
+    frames = told()
+    assert frames['odom', first_ns].header.frame_id == 'map'
     place, turn = np.zeros(3), Rotation.identity()
     for child, parent in (('base_link', 'odom'), (f'{SENSOR}_optical', 'base_link')):
         one = frames[child, last_ns]
@@ -189,6 +202,7 @@ def test_in_lock_step_an_image_waits_for_the_acknowledgement_of_the_one_before(
     try:
         wait_for(lambda: len(heard.of('masks')) >= 3, what='the first image, again and again')
         assert set(stamps(heard.of('masks'))) == {stamps_ns[0]}
+        wait_for(lambda: heard.of('truth'), what='the truth')
         assert len(heard.of('truth')) == 1, 'the truth is said once'
         heard.acknowledge(heard.of('masks')[0].header.stamp)
         wait_for(lambda: stamps_ns[1] in stamps(heard.of('masks')), what='the second image')

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from typing import Any
 
 from visualization_msgs.msg import Marker
@@ -17,6 +18,8 @@ SOLID = (Marker.CUBE, Marker.SPHERE)
 class Viewer:
     """Takes marker messages as RViz does, and refuses those that RViz cannot show.
 
+    Messages may come in a thread of their own: what is asked meanwhile sees whole messages.
+
     Attributes:
         shown: (namespace, id) → marker.
         messages, markers: how many came.
@@ -25,9 +28,25 @@ class Viewer:
     def __init__(self) -> None:
         self.shown: dict[tuple[str, int], Marker] = {}
         self.messages = self.markers = 0
+        self._lock = threading.Lock()
 
     def take(self, array: Any) -> None:
         """Apply a MarkerArray."""
+        with self._lock:
+            self._take(array)
+
+    def of(self, namespace: str) -> list[Marker]:
+        """What is shown of a namespace, by id."""
+        with self._lock:
+            return [m for (ns, _), m in sorted(self.shown.items()) if ns == namespace]
+
+    def labels(self) -> list[str]:
+        """All texts, sorted."""
+        with self._lock:
+            shown = list(self.shown.values())
+        return sorted(m.text for m in shown if m.type == Marker.TEXT_VIEW_FACING)
+
+    def _take(self, array: Any) -> None:
         self.messages += 1
         keys = set()
         for marker in array.markers:
@@ -43,14 +62,6 @@ class Viewer:
                 assert marker.action == Marker.ADD
                 require_valid(marker)
                 self.shown[key] = marker
-
-    def of(self, namespace: str) -> list[Marker]:
-        """What is shown of a namespace, by id."""
-        return [m for (ns, _), m in sorted(self.shown.items()) if ns == namespace]
-
-    def labels(self) -> list[str]:
-        """All texts, sorted."""
-        return sorted(m.text for m in self.shown.values() if m.type == Marker.TEXT_VIEW_FACING)
 
 
 def require_valid(marker: Marker) -> None:
