@@ -313,7 +313,7 @@ class MemoryObject:
     @property
     def stated(self) -> bool:
         """Whether somebody said that it is there: it never ages."""
-        return Aspect.PRESENCE in self.pins
+        return bool(self.pins) and Aspect.PRESENCE in self.pins
 
     @property
     def conflicts(self) -> tuple[Aspect, ...]:

@@ -38,7 +38,12 @@ def checked(query: Query, dim: int | None) -> Query:
     Raises:
         InvalidValueError: says which value was given and what was expected.
     """
-    given = {name for name, value in vars(query).items() if value is not _DEFAULTS[name]}
+    given = {
+        name
+        for name, value in vars(query).items()
+        if value is not (default := _DEFAULTS[name]) and not _equal(value, default)
+    }
+    _require_numbers(query, given)
     for check, names in _CHECKS:
         if not given.isdisjoint(names):
             check(query)
@@ -52,14 +57,20 @@ def checked(query: Query, dim: int | None) -> Query:
     return dataclasses.replace(query, feature=_feature(query.feature, dim))
 
 
-def _require_numbers(query: Query) -> None:
-    checks.limit(query.limit)
-    checks.whole('offset', query.offset, 0, MAX_OFFSET)
-    for name in _NUMBERS:
+def _equal(value: Any, default: Any) -> bool:
+    """Whether a value is another one of the kind of a default and equal to it, as requests have."""
+    return type(value) is type(default) and bool(value == default)
+
+
+def _require_numbers(query: Query, given: set[str]) -> None:
+    if 'limit' in given:
+        checks.limit(query.limit)
+    if 'offset' in given:
+        checks.whole('offset', query.offset, 0, MAX_OFFSET)
+    for name in (name for name in _NUMBERS if name in given):
         checks.finite(name, getattr(query, name))
-    for name in _TIMES:
-        if getattr(query, name) is not None:
-            checks.whole(name, getattr(query, name), 0)
+    for name in (name for name in _TIMES if name in given):
+        checks.whole(name, getattr(query, name), 0)
 
 
 def _require_known_words(query: Query) -> None:
@@ -149,7 +160,6 @@ def _require_facts(query: Query) -> None:
 
 _DEFAULTS = vars(Query())
 _CHECKS: tuple[tuple[Callable[[Query], None], frozenset[str]], ...] = (
-    (_require_numbers, frozenset({'limit', 'offset', *_NUMBERS, *_TIMES})),
     (_require_words, frozenset({'text', 'labels', 'region', 'sensor', 'relation'})),
     (_require_place, frozenset({'near_m', 'radius_m', 'box_m', 'box_pose'})),
     (_require_order_of_times, frozenset({

@@ -65,7 +65,8 @@ def answer(query: Query, moment: Moment, aids: Aids, only: Rows | None = None) -
         score *= terms['feature']
     if query.text.strip() or query.feature is not None:
         keep &= score > 0
-    keep &= score >= query.min_score
+    if query.min_score > 0:
+        keep &= score >= query.min_score
     if query.moved_m > 0:
         moved = _moved(world, rows, moment.session.database)
         terms['moved_m'] = moved
@@ -236,7 +237,7 @@ def _first(found: Rows, keys: list[_Key], limit: int) -> Rows:
         chosen.append(found[value < last])
         left -= len(chosen[-1])
         found = found[value == last]
-    places = np.concatenate([*chosen, found])
+    places = np.concatenate([*chosen, found]) if chosen else found
     return places[np.lexsort([key(places) for key in reversed(keys)])]
 
 

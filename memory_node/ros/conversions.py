@@ -8,7 +8,8 @@ be in any frame: the caller says how it stands to the map. Messages out are in t
 detector claims passes untouched where it is malformed: the core refuses each detection alone.
 
 Fields are set through float(), int() or str(), since a wrong type ends the process or is sent as
-garbage. Nested messages are filled, not replaced: a new one costs as much as all the rest.
+garbage. Nested messages that are there already are filled, since a new one costs as much as all the
+rest; what an answer or a change holds many of is made without them: see `ros.blank`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ import numpy.typing as npt
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Vector3
 from geometry_msgs.msg import Pose as PoseMsg
+from geometry_msgs.msg import Quaternion as QuaternionMsg
 from spatial_memory import msg
 
 from memory_node import model
 from memory_node.ros import facts, pins
+from memory_node.ros.blank import blank
 from memory_node.scene.transform import Transform
 
 _NANOSECONDS = 1_000_000_000
@@ -40,7 +43,7 @@ def stamp_to_ns(stamp: Time) -> int:
 
 def stamp_from_ns(stamp_ns: int) -> Time:
     """Return nanoseconds as a stamp; beyond what its int32 seconds hold, the nearest one."""
-    stamp = Time()
+    stamp = blank(Time)
     _fill_stamp(stamp, stamp_ns)
     return stamp
 
@@ -58,7 +61,8 @@ def pose_from_msg(pose: PoseMsg) -> model.Pose:
 
 def pose_to_msg(position_m: Sequence[float], orientation_xyzw: Sequence[float]) -> PoseMsg:
     """Return a pose message."""
-    pose = PoseMsg()
+    pose = blank(PoseMsg)
+    pose.position, pose.orientation = blank(Point), blank(QuaternionMsg)
     _fill_pose(pose, position_m, orientation_xyzw)
     return pose
 
@@ -137,8 +141,27 @@ def field_of_view_from_msg(message: msg.FieldOfView) -> model.FieldOfView | None
 
 def object_to_msg(obj: model.MemoryObject) -> msg.MemoryObject:
     """Return an object as a message."""
-    message = msg.MemoryObject()
-    _fill_object(message, obj)
+    message = blank(msg.MemoryObject)
+    message.id = int(obj.id)
+    message.label = str(obj.label)
+    message.labels = _weights_to_msg(obj.labels)
+    message.state = str(obj.state)
+    message.pose = pose_to_msg(obj.center_m, obj.orientation_xyzw)
+    message.size = blank(Vector3)
+    _fill_three(message.size, obj.size_m)
+    message.confidence = float(obj.confidence)
+    odds = obj.standing.odds
+    message.presence = 1.0 if obj.stated else float(odds / (1.0 + odds))
+    message.last_check = str(obj.last_check)
+    message.last_checked = stamp_from_ns(obj.last_checked_ns)
+    message.in_motion = bool(obj.in_motion)
+    message.observations = min(int(obj.observations), _UINT32 - 1)
+    message.first_seen = stamp_from_ns(obj.first_seen_ns)
+    message.last_seen = stamp_from_ns(obj.last_seen_ns)
+    message.region = str(obj.region)
+    message.map_id = str(obj.map_id)
+    message.pins = [pins.to_msg(pin) for pin in obj.pins.values()]
+    message.properties = []
     return message
 
 
@@ -212,20 +235,16 @@ def observation_from_msg(message: msg.ObservationRecord) -> model.Observation:
 
 def change_to_msg(change: model.Change) -> msg.Change:
     """Return a line of the log as a message; without its object only the id of that is known."""
-    message = msg.Change(
-        seq=int(change.seq),
-        kind=str(change.kind),
-        actor=str(change.actor),
-        reason=str(change.reason),
-        before=facts.to_msg(change.before),
-        after=facts.to_msg(change.after),
-    )
+    message = blank(msg.Change)
+    message.seq, message.kind = int(change.seq), str(change.kind)
+    message.actor, message.reason = str(change.actor), str(change.reason)
+    message.before, message.after = facts.to_msg(change.before), facts.to_msg(change.after)
     if change.object is not None:
-        _fill_object(message.object, change.object)
+        message.object = object_to_msg(change.object)
     else:
-        message.object.id = int(change.object_id or 0)
-    _fill_stamp(message.stamp, change.stamp_ns)
-    _fill_stamp(message.recorded, change.recorded_ns)
+        message.object = msg.MemoryObject(id=int(change.object_id or 0))
+    message.stamp = stamp_from_ns(change.stamp_ns)
+    message.recorded = stamp_from_ns(change.recorded_ns)
     return message
 
 
@@ -283,10 +302,10 @@ def commit_to_change_array(
 
 def hit_to_msg(hit: model.Hit) -> msg.Hit:
     """Return an answer as a message."""
-    message = msg.Hit(
-        score=float(hit.score), presence=float(hit.presence), terms=_terms_to_msg(hit.terms)
-    )
-    _fill_object(message.object, hit.object)
+    message = blank(msg.Hit)
+    message.object = object_to_msg(hit.object)
+    message.score, message.presence = float(hit.score), float(hit.presence)
+    message.terms = _terms_to_msg(hit.terms)
     return message
 
 
@@ -359,29 +378,6 @@ def feature_from_msg(values: array[float]) -> npt.NDArray[np.float32] | None:
     return np.frombuffer(values, np.float32) if len(values) else None
 
 
-def _fill_object(message: msg.MemoryObject, obj: model.MemoryObject) -> None:
-    message.id = int(obj.id)
-    message.label = str(obj.label)
-    message.labels = _weights_to_msg(obj.labels)
-    message.state = str(obj.state)
-    _fill_pose(message.pose, obj.center_m, obj.orientation_xyzw)
-    _fill_three(message.size, obj.size_m)
-    message.confidence = float(obj.confidence)
-    odds = obj.standing.odds
-    message.presence = 1.0 if obj.stated else float(odds / (1.0 + odds))
-    message.last_check = str(obj.last_check)
-    message.in_motion = bool(obj.in_motion)
-    if obj.last_checked_ns:
-        _fill_stamp(message.last_checked, obj.last_checked_ns)
-    message.observations = min(int(obj.observations), _UINT32 - 1)
-    _fill_stamp(message.first_seen, obj.first_seen_ns)
-    _fill_stamp(message.last_seen, obj.last_seen_ns)
-    message.map_id = str(obj.map_id)
-    message.region = str(obj.region)
-    if obj.pins:
-        message.pins = [pins.to_msg(pin) for pin in obj.pins.values()]
-
-
 def _standing_from_msg(message: msg.MemoryObject) -> model.Standing:
     """What is known of its presence, at the time of its last check; how it ages is not said."""
     share = message.presence  # 1 only of what was stated, which needs no odds
@@ -407,7 +403,12 @@ def _fill_three(message: Point | Vector3, values: Sequence[float]) -> None:
 
 
 def _weights_to_msg(weights: Mapping[str, float]) -> list[msg.LabelWeight]:
-    return [msg.LabelWeight(label=str(k), weight=float(v)) for k, v in weights.items()]
+    messages = []
+    for label, weight in weights.items():
+        message = blank(msg.LabelWeight)
+        message.label, message.weight = str(label), float(weight)
+        messages.append(message)
+    return messages
 
 
 def _weights_from_msg(messages: Sequence[msg.LabelWeight]) -> dict[str, float]:
@@ -415,7 +416,12 @@ def _weights_from_msg(messages: Sequence[msg.LabelWeight]) -> dict[str, float]:
 
 
 def _terms_to_msg(terms: Mapping[str, float]) -> list[msg.Term]:
-    return [msg.Term(name=str(k), value=float(v)) for k, v in terms.items()]
+    messages = []
+    for name, value in terms.items():
+        message = blank(msg.Term)
+        message.name, message.value = str(name), float(value)
+        messages.append(message)
+    return messages
 
 
 def _terms_from_msg(messages: Sequence[msg.Term]) -> dict[str, float]:

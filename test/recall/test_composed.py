@@ -329,6 +329,9 @@ def test_presence_is_that_of_then(memory: SpatialMemory) -> None:
         ({'offset': -1}, 'offset'),
         ({'offset': 10**10}, 'offset'),
         ({'offset': 1.5}, 'offset'),
+        ({'offset': False}, 'offset'),  # equal to what is left out, and no number
+        ({'limit': 10.0}, 'limit'),
+        ({'states': ''}, 'states'),
         ({'ids': [2**63]}, 'ids'),
         ({'ids': [0]}, 'ids'),
         ({'ids': [True]}, 'ids'),
