@@ -334,14 +334,13 @@ class Telling(OpenStore):
             recorded = now if recorded_ns is None else recorded_ns
             stamp = (now or recorded) if stamp_ns is None else stamp_ns  # before any view
             asked = Asked(session.seq + 1, stamp, recorded, actor, reason)
+            session.finish()  # what is prepared may read the file
             try:
                 prepared = prepare(asked)
                 last = session.seq + len(prepared)
                 if prepared:
                     with self._database.transaction() as connection:
-                        session.settle(connection)
                         edits.write_all(connection, prepared)
-                    session.settled()
             except BaseException:
                 session.forget_new_labels()
                 raise

@@ -17,7 +17,7 @@ from memory_node.cli.terminal import Terminal, moment, point, size
 from memory_node.config import MAX_LIMIT
 from memory_node.errors import DamagedStoreError, SpatialMemoryError
 from memory_node.model import Change, MemoryObject, Pin, Relation
-from memory_node.store import log, opening
+from memory_node.store import log, opening, rows_behind
 from memory_node.store.database import Database
 
 _COUNTS = {
@@ -66,7 +66,8 @@ def _show_file(given: argparse.Namespace, terminal: Terminal) -> None:
     try:
         with database.standing_still():
             found = _facts(database)
-            rows = database.rows(_NEWEST_OBJECTS, (given.objects,))
+            with rows_behind.known(database):
+                rows = database.rows(_NEWEST_OBJECTS, (given.objects,))
             newest = database.rows(
                 f"{log.CHANGE} WHERE kind <> 'VIEW' ORDER BY seq DESC LIMIT ?", (given.log,)
             )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from memory_node.errors import StoreError
 from memory_node.fusion.classes import Classes
 from memory_node.fusion.shift import Shift
 from memory_node.fusion.world import World
-from memory_node.store import features, glances
+from memory_node.store import features, rows_behind
 from memory_node.store.database import Database
 from memory_node.store.log import to_json
 from memory_node.store.redirects import LAST
@@ -31,13 +30,12 @@ SENSES_FROM = 1000
 """So many of the newest views are looked at for what is known of the sensors."""
 
 _FEATURES = 'SELECT object_id, space, feature FROM object_feature ORDER BY object_id, space'
-_OBJECT_COLUMNS = (
-    'id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
-    'hull_x, hull_y, hull_z, '
-    'confidence, observations, looks, look_seq, first_seen_ns, last_seen_ns, map_id, version_seq, '
-    'last_checked_ns, last_check, odds, odds_ns, misses'
-)
-_OBJECTS = f'SELECT {_OBJECT_COLUMNS} FROM object ORDER BY id'
+_OBJECTS = """
+    SELECT id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented,
+           hull_x, hull_y, hull_z, confidence, observations, looks, look_seq, first_seen_ns,
+           last_seen_ns, map_id, version_seq, last_checked_ns, last_check, odds, odds_ns, misses
+    FROM object ORDER BY id
+"""
 _HASHED = (
     _OBJECTS,
     _FEATURES,
@@ -173,8 +171,9 @@ def check(database: Database) -> list[str]:
                 findings.append(f'damaged: {line}')
         for table, row, parent, _ in database.rows('PRAGMA foreign_key_check'):
             findings.append(f'row {row} of {table} refers to a row that {parent} does not have')
-        for meaning, question in _FINDINGS.items():
-            rows = database.rows(question)
+        with rows_behind.known(database):
+            found = {meaning: database.rows(question) for meaning, question in _FINDINGS.items()}
+        for meaning, rows in found.items():
             if rows:
                 shown = ', '.join(str(r[0]) for r in rows[:_SHOWN])
                 more = f' and {len(rows) - _SHOWN} more' if len(rows) > _SHOWN else ''
@@ -187,15 +186,12 @@ def check(database: Database) -> list[str]:
 def snapshot_hash(database: Database) -> str:
     """SHA-256 over objects, features, log and tombstones; not over record times or store id."""
     digest = hashlib.sha256()
-    for question in _HASHED:
-        digest.update(question.encode())
-        rows: Iterable[Any] = database.rows(question)
-        if question == _FEATURES:
-            rows = features.all_rows(database)
-        elif question == _OBJECTS:
-            rows = glances.completed(list(rows), _OBJECT_COLUMNS.split(', '), database)
-        for row in rows:
-            digest.update(json.dumps(_rounded(row), ensure_ascii=False).encode())
+    with rows_behind.known(database):
+        for question in _HASHED:
+            digest.update(question.encode())
+            known = features.all_rows(database) if question == _FEATURES else None
+            for row in database.rows(question) if known is None else known:
+                digest.update(json.dumps(_rounded(row), ensure_ascii=False).encode())
     return digest.hexdigest()
 
 

@@ -22,7 +22,7 @@ from memory_node.config import CHRONOTOPE
 from memory_node.fusion.features import blend_rows, unit_rows
 from memory_node.fusion.update import share
 from memory_node.fusion.world import Features, World
-from memory_node.store import behind
+from memory_node.store import behind, late
 from memory_node.store.database import Database
 
 PUT_FEATURE = """
@@ -85,10 +85,11 @@ def recovered(database: Database) -> Iterator[tuple[int, int, int, Features]]:
     if since:
         rows = database.rows('SELECT hash, settings FROM config')
         settings = {number: json.loads(text) for number, text in rows}
+    sighted = late.recovered(database) if since else {}
     for number, observations in since.items():
         if all(feature is None for _, _, feature, _ in observations):
             continue
-        count = database.rows('SELECT observations FROM object WHERE id = ?', (number,))[0][0]
+        count = sighted[number].observations if number in sighted else _count(database, number)
         held = {space: (blob, to) for space, blob, to in database.rows(_HELD, (number,))}
         newer: dict[int, tuple[int, Features]] = {}
         for before, (last, space, feature, config) in enumerate(
@@ -102,6 +103,12 @@ def recovered(database: Database) -> Iterator[tuple[int, int, int, Features]]:
             newer[space] = last, _blended(unit, np.frombuffer(feature, '<f2'), weight)
         for space, (last, unit) in newer.items():
             yield number, space, last, unit
+
+
+def _count(database: Database, object_id: int) -> int:
+    """How often the row of an object says that it was sighted."""
+    rows = database.rows('SELECT observations FROM object WHERE id = ?', (object_id,))
+    return int(rows[0][0])
 
 
 def _of_row(blob: bytes | None) -> Features | None:

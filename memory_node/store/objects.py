@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -26,9 +27,9 @@ from memory_node.model import (
     State,
 )
 from memory_node.scene import boxes
-from memory_node.store import features, pins
+from memory_node.store import features, late, pins
 from memory_node.store.database import Database
-from memory_node.store.packed import pack, unpack
+from memory_node.store.packed import chosen, pack, unpack
 
 _COLUMNS = (
     'id, label, labels, state, x, y, z, size_x, size_y, size_z, qx, qy, qz, qw, oriented, '
@@ -59,7 +60,7 @@ INSERT_LABEL = 'INSERT INTO label VALUES (?, ?)'
 
 def object_rows(
     records: Records,
-    more_labels: dict[int, dict[int, float]],
+    more_labels: Mapping[int, Mapping[int, float]],
     world: World,
     version_seq: Sequence[int | None],
 ) -> list[Any]:
@@ -93,7 +94,7 @@ def object_rows(
 
 
 def _labels_json(
-    records: Records, more_labels: dict[int, dict[int, float]], world: World
+    records: Records, more_labels: Mapping[int, Mapping[int, float]], world: World
 ) -> list[str]:
     """Label → mass in the order of the record's slots: reading it gives the same record back."""
     quoted = world.labels.quoted
@@ -109,35 +110,47 @@ def _labels_json(
     return texts
 
 
+def urgent(update: Update) -> list[int]:
+    """Places of the records that are new or change in kind: their rows are not written behind."""
+    new = range(len(update.rows), len(update.after))
+    return sorted({draft.place for draft in update.changes}.union(new))
+
+
+def part_of(update: Update, places: Sequence[int]) -> late.Part:
+    """Some records of an update, by ascending places, with their labels beyond the slots."""
+    if len(places) == len(update.after):
+        return update.after, update.more_labels
+    more = update.more_labels
+    more = {k: more[place] for k, place in enumerate(places) if place in more} if more else more
+    return chosen(update.after, places), more
+
+
 def write_update(
     connection: apsw.Connection,
     update: Update,
+    places: Sequence[int],
     world: World,
     changes: Sequence[Change],
 ) -> None:
-    """Write the objects of an update, and the versions that its changes make.
+    """Write objects of an update, and the versions that its changes make.
 
     Args:
         connection: within a transaction.
-        update: what happens to the objects.
+        update: what happens to the objects. places: of the records to write, ascending.
         world: for the words behind the numbers.
         changes: one for each of `update.changes`, numbered.
     """
-    version_seq: list[int | None] = [None] * len(update.after)
-    last: dict[int, Change] = {}
-    for draft, change in zip(update.changes, changes):
-        version_seq[draft.place] = change.seq
-        last[draft.place] = change
-    rows = object_rows(update.after, update.more_labels, world, version_seq)
-    count = len(update.rows)
-    if count:
+    last = {draft.place: change for draft, change in zip(update.changes, changes)}
+    if places:
+        records, more = part_of(update, places)
+        version_seq = [last[place].seq if place in last else None for place in places]
+        rows = object_rows(records, more, world, version_seq)
+        count = bisect_left(places, len(update.rows))
         connection.executemany(UPDATE_OBJECT, rows[:count])
-    if count < len(rows):
         connection.executemany(INSERT_OBJECT, rows[count:])
-    if last:
-        connection.executemany(
-            INSERT_VERSION, [_version_row(rows[place], change) for place, change in last.items()]
-        )
+        connection.executemany(INSERT_VERSION, [
+            _version_row(row, last[place]) for place, row in zip(places, rows) if place in last
+        ])  # fmt: skip
     if update.pins:
         pins.write(connection, update.pins)
 

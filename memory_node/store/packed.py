@@ -18,10 +18,12 @@ import numpy as np
 
 from memory_node.fusion.world import OBJECT, STORED, Records
 
-_WIDTH = STORED.itemsize
+WIDTH = STORED.itemsize
+"""Bytes of a record without the labels beyond its slots."""
 _DECIMALS: int = STORED.fields['id'][1]  # type: ignore[index]
 """Bytes of the decimal numbers at the beginning of a record."""
-_SPILLED = np.dtype([('label', '<i4'), ('mass', '<f8')])
+SPILLED = np.dtype([('label', '<i4'), ('mass', '<f8')])
+"""A label beyond the slots of a record, behind it."""
 
 
 def pack(records: Records, more_labels: Mapping[int, Mapping[int, float]]) -> list[bytes]:
@@ -30,15 +32,27 @@ def pack(records: Records, more_labels: Mapping[int, Mapping[int, float]]) -> li
     Args:
         records: (R,) OBJECT. more_labels: place → labels beyond the slots, in their order.
     """
+    whole = joined(records)
+    packed = [whole[at : at + WIDTH] for at in range(0, len(whole), WIDTH)]
+    for place, masses in more_labels.items():
+        packed[place] += np.array([*masses.items()], SPILLED).tobytes()
+    return packed
+
+
+def joined(records: Records) -> bytes:
+    """Return the heads of all records, of WIDTH bytes each: what is stored without more_labels."""
     raw = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), OBJECT.itemsize)
-    raw = raw[:, :_WIDTH].copy()
+    raw = raw[:, :WIDTH].copy()
     decimals = raw[:, :_DECIMALS].view('<f8')
     decimals += 0.0  # no negative zeros: a column does not keep them, so a replay has none
-    whole = raw.tobytes()
-    packed = [whole[at : at + _WIDTH] for at in range(0, len(whole), _WIDTH)]
-    for place, masses in more_labels.items():
-        packed[place] += np.array([*masses.items()], _SPILLED).tobytes()
-    return packed
+    return raw.tobytes()
+
+
+def chosen(records: Records, places: Sequence[int]) -> Records:
+    """Return a copy of some records; numpy copies bytes at once, a record number by number."""
+    raw = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), OBJECT.itemsize)
+    found: Records = raw[places].view(OBJECT)[:, 0]
+    return found
 
 
 def unpack(packed: Sequence[bytes]) -> tuple[Records, dict[int, dict[int, float]]]:
@@ -49,13 +63,13 @@ def unpack(packed: Sequence[bytes]) -> tuple[Records, dict[int, dict[int, float]
     """
     more = {}
     heads = packed
-    if set(map(len, packed)) - {_WIDTH}:
-        heads = [blob[:_WIDTH] for blob in packed]
+    if set(map(len, packed)) - {WIDTH}:
+        heads = [blob[:WIDTH] for blob in packed]
         for place, blob in enumerate(packed):
-            if len(blob) != _WIDTH:
-                spilled = np.frombuffer(blob[_WIDTH:], _SPILLED)  # raises for half an entry
+            if len(blob) != WIDTH:
+                spilled = np.frombuffer(blob[WIDTH:], SPILLED)  # raises for half an entry
                 more[place] = dict(zip(spilled['label'].tolist(), spilled['mass'].tolist()))
-    raw = np.frombuffer(b''.join(heads), np.uint8).reshape(len(packed), _WIDTH)
+    raw = np.frombuffer(b''.join(heads), np.uint8).reshape(len(packed), WIDTH)
     records = np.zeros(len(packed), OBJECT)
-    records.view(np.uint8).reshape(len(packed), OBJECT.itemsize)[:, :_WIDTH] = raw
+    records.view(np.uint8).reshape(len(packed), OBJECT.itemsize)[:, :WIDTH] = raw
     return records, more

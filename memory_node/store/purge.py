@@ -88,13 +88,13 @@ def purge(session: Session, wanted: Wanted, asked: Asked) -> tuple[Found, list[C
     Raises:
         StoreError: nothing was changed.
     """
+    session.finish()
     found = find(session, wanted)
     if not found:
         return found, []
     changes = _said(wanted, found, asked)
     objects_, lines = listed(found.objects), listed(found.lines)
     with session.database.rewriting() as connection:
-        session.settle(connection)
         _take_counts(session, connection, found)
         if wanted.by == 'person':
             _unname(session, connection, wanted.person, found)

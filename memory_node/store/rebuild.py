@@ -40,10 +40,11 @@ from memory_node.store import (
     defining,
     edits,
     features,
-    glances,
     identity,
+    late,
     log,
     objects,
+    rows_behind,
     seal,
     stated,
 )  # fmt: skip
@@ -299,6 +300,7 @@ class Replay:
     def _replay_line(self, line: Change) -> None:
         """A line that a caller caused."""
         session = self._target
+        session.finish()
         asked = edits.Asked(line.seq, line.stamp_ns, line.recorded_ns, line.actor, line.reason)
         if line.kind is ChangeKind.FORGOTTEN:
             row = session.engine.world.row_of(line.object_id or 0)
@@ -322,10 +324,8 @@ class Replay:
         else:
             raise StoreError(f'log line {line.seq} of kind {line.kind} belongs to no view')
         with session.database.transaction() as connection:
-            session.settle(connection)
             log.write_lines(connection, [line])
             edit.write(connection)
-        session.settled()
         edit.apply()
         session.advance(line.seq)
 
@@ -334,8 +334,8 @@ class Replay:
         session, line = self._target, lines[0]
         said: Any = line.after
         space = self._spaces.get(said['space'], FeatureSpace(0, '', None))
+        session.finish()
         if space.id != session.space.id:
-            session.finish()
             session.load(space)
         asked = edits.Asked(line.seq, line.stamp_ns, line.recorded_ns, line.actor, line.reason)
         try:
@@ -344,11 +344,9 @@ class Replay:
             raise StoreError(f'log line {line.seq}: {error}') from error
         self._compare(line, [edit.change for edit in prepared], lines)
         with session.database.transaction() as connection:
-            session.settle(connection)
             log.write_lines(connection, lines)
             for edit in prepared:
                 edit.write(connection)
-        session.settled()
         for edit in prepared:
             edit.apply()
         session.advance(lines[-1].seq)
@@ -461,23 +459,21 @@ def differences(source: Database, config: Config, progress: Progress | None = No
 
 def _differences(fresh: Database, source: Database) -> list[str]:
     found = []
-    for table in DERIVED:
-        order = '1' if table == 'label' else '1, 2, 3'
-        question = f'SELECT * FROM {table} ORDER BY {order}'
-        mine, theirs = (_as_known(table, d.rows(question), d) for d in (fresh, source))
-        if mine != theirs:
-            found.append(f'{table} is not what the log gives: {_first_difference(mine, theirs)}')
+    with rows_behind.known(fresh), rows_behind.known(source):
+        for table in DERIVED:
+            mine, theirs = _rows_of(table, fresh), _rows_of(table, source)
+            if mine != theirs:
+                difference = _first_difference(mine, theirs)
+                found.append(f'{table} is not what the log gives: {difference}')
     return found
 
 
-def _as_known(table: str, rows: list[tuple[Any, ...]], database: Database) -> list[Any]:
-    """Rows of a table with what is written behind."""
+def _rows_of(table: str, database: Database) -> list[Any]:
+    """Rows of a table as they are known."""
     if table == 'object_feature':
         return features.all_rows(database)
-    if table == 'object':
-        names = [name for (name,) in database.rows("SELECT name FROM pragma_table_info('object')")]
-        return glances.completed(rows, names, database)
-    return rows
+    order = '1' if table == 'label' else '1, 2, 3'
+    return database.rows(f'SELECT * FROM {table} ORDER BY {order}')
 
 
 def rebuild(session: Session) -> None:
@@ -529,6 +525,8 @@ def put_derived(connection: apsw.Connection, source: Database) -> None:
             connection.executemany(f'INSERT INTO {table} VALUES ({marks})', rows)
     [(last,)] = source.rows('SELECT coalesce(max(id), 0) FROM observation')
     features.put_mark(connection, last)
+    [(seq,)] = source.rows('SELECT coalesce(max(seq), 0) FROM log')
+    late.remove(connection, seq)
 
 
 def _view_of(line: Change, row: tuple[Any, ...]) -> View:

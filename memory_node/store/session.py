@@ -21,12 +21,13 @@ from memory_node.scene.regions import RegionBook
 from memory_node.store import (
     audit,
     features,
-    glances,
     kept_out,
+    late,
     log,
     objects,
     pins,
     regions,
+    rows_behind,
     stated,
 )
 from memory_node.store.behind import Behind
@@ -61,7 +62,7 @@ class Session:
         self._load_first()
         if not database.readonly:
             features.catch_up(database)
-            if len(self._glanced):
+            if len(self._late):
                 self.finish()
         self.store_id = audit.store_id(database, new=str(uuid.uuid4()))
         self.use(config)
@@ -100,12 +101,12 @@ class Session:
     def _load(self, space: FeatureSpace | None) -> None:
         database, config = self.database, self.config
         self._behind = Behind(features.mark_of(database), features.LONGEST)
-        self._glanced = Behind(glances.mark_of(database), glances.LONGEST)
+        self._late = Behind(late.mark_of(database), rows_behind.LONGEST)
         self.space = space or self._choose_space(config.feature_space)
         numbers = audit.last_numbers(database)
         self.seq, object_id, self.observation_id, self.newest_ns = numbers
         world = objects.load_world(database, self.space.id, self.space.dimension)
-        self._glanced.note(glances.put_in(world, glances.recovered(database)), self._glanced.mark)
+        self._late.note(rows_behind.put_in(world, database), self._late.mark)
         self._labels_written = len(world.labels)
         self.redirects = load_redirects(database)
         world.pins = pins.load(database, self.redirects, world)
@@ -155,22 +156,37 @@ class Session:
         """
         connection = self.database.connection
         world = self.engine.world
-        due, mark = self._glanced.plan(self.seq)
-        if due or mark > self._glanced.mark:  # as before the view, which may write some anew
-            glances.write(connection, world, due, mark)
+        due, mark = self._late.plan(self.seq)
+        if due or mark > self._late.mark:  # as before the view, which may write some anew
+            rows_behind.write(connection, world, due, mark)
         log.write_view(connection, plan, view, recorded_ns, self._config_hash, world)
         log.write_lines(connection, changes)
         objects.write_labels(connection, world, self._labels_written)
         space = self._space_for(plan)
-        first = 0
-        for update in plan.updates:
-            end = first + len(update.changes)
-            objects.write_update(connection, update, world, changes[first:end])
-            first = end
+        self._write_objects(connection, plan, changes)
         kept_out.write_barred(connection, plan.barred)
         kept_out.write_rejections(connection, plan.rejections, world)
         log.write_observations(connection, self.observation_id + 1, plan, space)
         self._write_features(connection, plan, space)
+
+    def _write_objects(
+        self, connection: apsw.Connection, plan: Plan, changes: Sequence[Change]
+    ) -> None:
+        """Write the rows of what is new or changes in kind, and keep the records of the rest.
+
+        Profile chronotope, which has applied the plan already, writes all rows at once.
+        """
+        first, waiting = 0, list[late.Part]()
+        for update in plan.updates:
+            end = first + len(update.changes)
+            every = range(len(update.after))
+            urgent = every if self.config.profile == CHRONOTOPE else objects.urgent(update)
+            objects.write_update(connection, update, urgent, self.engine.world, changes[first:end])
+            if len(urgent) < len(every):
+                rest = [place for place in every if place not in urgent]
+                waiting.append(objects.part_of(update, rest))
+            first = end
+        late.put(connection, plan.look.seq, waiting)
 
     def _write_features(self, connection: apsw.Connection, plan: Plan, space: int) -> None:
         """Write the features that waited too long.
@@ -184,16 +200,10 @@ class Session:
         if due or mark > self._behind.mark:
             features.write(connection, self.engine.world, space, due, last, mark)
 
-    def settle(self, connection: apsw.Connection) -> None:
-        """Write all that waits, in a transaction that has begun; `settled` follows it."""
-        world, last = self.engine.world, self.observation_id
-        features.write(connection, world, self.space.id, self._behind.everything(), last, last)
-        glances.write(connection, world, self._glanced.everything(), self.seq)
-
     def settle_some(
         self, connection: apsw.Connection, applied: Plan, object_ids: Sequence[int | None]
     ) -> None:
-        """Write the features that wait of some objects, whose rows are about to be written anew.
+        """Write all that waits of some objects, which are about to be edited.
 
         applied: a plan that was written in this transaction and is in memory already.
         """
@@ -201,21 +211,22 @@ class Session:
             self.space = self._choose_space(self.space.name)
         world, last = self.engine.world, self.observation_id + len(applied.evidence)
         new = set(applied.featured)
-        waits = [n for n in object_ids if n is not None and (n in new or n in self._behind)]
+        ids = [number for number in object_ids if number is not None]
+        waits = [number for number in ids if number in new or number in self._behind]
         features.write(connection, world, self.space.id, waits, last)
-
-    def settled(self) -> None:
-        """The transaction of `settle` was committed."""
-        self._behind.settled(self.observation_id)
-        self._glanced.settled(self.seq)
+        rows_behind.write(connection, world, ids)
 
     def finish(self) -> None:
         """Write all that waits, and that nothing does, if the file may be written."""
-        behind = self._behind.mark < self.observation_id or len(self._glanced) > 0
-        if behind and not self.database.readonly:
-            with self.database.transaction() as connection:
-                self.settle(connection)
-            self.settled()
+        behind = self._behind.mark < self.observation_id or len(self._late) > 0
+        if not behind or self.database.readonly:
+            return
+        world, last = self.engine.world, self.observation_id
+        with self.database.transaction() as connection:
+            features.write(connection, world, self.space.id, self._behind.everything(), last, last)
+            rows_behind.write(connection, world, self._late.everything(), self.seq)
+        self._behind.settled(last)
+        self._late.settled(self.seq)
 
     def _space_for(self, plan: Plan) -> int:
         """Number of the feature space; the first kept feature makes it."""
@@ -240,16 +251,18 @@ class Session:
         if not self.space.id and plan.kept.any():
             self.space = self._choose_space(self.space.name)
         self._behind.done()
-        self._glanced.done()
+        self._late.done()
         if self.config.profile != CHRONOTOPE:
             self._behind.note(plan.featured, self.observation_id + 1)
             for update in plan.updates:
-                self._glanced.written(update.after['id'].tolist())
-            self._glanced.note(self._glanced_by(plan), plan.look.seq)
+                ids = update.after['id'].tolist()
+                self._late.note(ids, plan.look.seq)
+                self._late.written([ids[place] for place in objects.urgent(update)])
+            self._late.note(self._glanced_by(plan), plan.look.seq)
         self.observation_id += len(plan.evidence)
         self.newest_ns = max(self.newest_ns, plan.look.stamp_ns)
         self._behind.written(settled)
-        self._glanced.written(settled)
+        self._late.written(settled)
         self.advance(seq)
 
     def _glanced_by(self, plan: Plan) -> list[int]:

@@ -190,6 +190,18 @@ def test_inspect_says_what_is_in_it(run: Run, path: Path) -> None:
     assert beside(path) == before
 
 
+def test_inspect_beside_a_writer_shows_sightings_whose_rows_are_not_written_yet(
+    run: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / 'memory.db'
+    with SpatialMemory.open(str(path), Config(confirm_looks=9)) as memory:
+        memory.observe(view(1000, seen('cup', (1.0, 0.0, 0.0)), seen('book', (3.0, 0.0, 0.0))))
+        memory.observe(view(1001, seen('cup', (1.02, 0.0, 0.0))))
+        code, found = as_json(run, 'inspect', path, '--objects', 1)
+        assert code == OK
+        assert [(o['label'], o['observations']) for o in found['objects']] == [('cup', 2)]
+
+
 def test_inspect_counts_what_is_there(run: Run, path: Path) -> None:
     code, found = as_json(run, 'inspect', path, '--objects', 1000, '--log', 1000)
     assert code == OK

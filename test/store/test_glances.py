@@ -16,7 +16,7 @@ from rooms import look
 
 from memory_node import Config, Detection, SpatialMemory, View
 from memory_node.model import Change, ChangeKind, Check, VerdictKind
-from memory_node.store import glances
+from memory_node.store import late, rows_behind
 
 FAR, NEAR = (14.0 / 1.5, 0.0, 0.5), (3.0, 0.0, 0.5)
 SIZE = (0.3, 0.3, 0.3)
@@ -91,11 +91,11 @@ def life(seed: int) -> Iterator[View]:
 def test_killed_at_any_moment_a_file_opens_as_it_was(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    monkeypatch.setattr(glances, 'LONGEST', 15)
+    monkeypatch.setattr(rows_behind, 'LONGEST', 15)
     with SpatialMemory.open(path, Config(max_age_s=0.0)) as memory:
         waited = reunited = 0
         for number, given in enumerate(life(seed)):
-            before = len(memory._session._glanced)
+            before = len(memory._session._late)
             commit = memory.observe(given)
             reunited += any(v.kind is VerdictKind.RELOCATED for v in commit.verdicts)
             waited += before > 0
@@ -106,7 +106,7 @@ def test_killed_at_any_moment_a_file_opens_as_it_was(
                     assert again.check() == []
             if number == 30:
                 memory.forget(memory.objects()[0].id)
-            mark, seq = glances.mark_of(memory._database), memory.seq
+            mark, seq = late.mark_of(memory._database), memory.seq
             views = memory._database.rows('SELECT count(*) FROM view WHERE seq > ?', (mark,))
             assert views[0][0] <= 15 + 1, f'{mark} of {seq}: so many are read again'
         assert waited > 20

@@ -18,7 +18,7 @@ from memory_node import Pose, Query, SpatialMemory
 from memory_node.fusion.classes import load_classes
 from memory_node.fusion.world import World
 from memory_node.model import State
-from memory_node.store import kept_out, objects
+from memory_node.store import kept_out, objects, rows_behind
 from memory_node.store.database import Database
 
 VIEWS = 60
@@ -42,13 +42,19 @@ def test_objects_are_equal_before_and_after_a_reopen(tmp_path: Path, seed: int) 
 
 
 @pytest.mark.parametrize('seed', range(3))
-def test_the_working_set_is_equal_before_and_after_a_reopen(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize('written', [True, False])
+def test_the_working_set_is_equal_before_and_after_a_reopen(
+    tmp_path: Path, written: bool, seed: int
+) -> None:
     """Every column of every record: label slots in order, looks, versions, hulls, features."""
     path = str(tmp_path / 'memory.db')
     with SpatialMemory.open(path) as memory:
         observe_all(memory, stream(seed, VIEWS))
         world, space = memory._session.engine.world, memory._session.space
+        if written:
+            memory._session.finish()
         read = objects.load_world(memory._database, space.id, space.dimension)
+        assert bool(rows_behind.put_in(read, memory._database)) is not written
         rows = world.live_rows()
         assert len(rows) == read.count > 20
         for name in (world.records.dtype.names or ())[:]:

@@ -16,9 +16,9 @@ from views import observe_all, stream
 
 from memory_node import Config, SpatialMemory
 from memory_node.fusion.world import OBJECT, STORED, Records, World
-from memory_node.store import objects
+from memory_node.store import objects, rows_behind
 from memory_node.store.features import PUT_FEATURE
-from memory_node.store.packed import pack, unpack
+from memory_node.store.packed import chosen, joined, pack, unpack
 
 EAGER = {'restore_looks': 2, 'restore_score': 0.3}
 
@@ -70,6 +70,17 @@ def test_a_negative_zero_is_stored_as_the_columns_have_it() -> None:
     assert np.signbit(records['center'][0]).all(), 'what was given was changed'
 
 
+def test_some_records_are_copied_and_joined_as_they_are_stored() -> None:
+    records = np.zeros(5, OBJECT)
+    records['id'], records['center'][:, 1] = np.arange(5), -0.0
+    some = chosen(records, [1, 4])
+    assert some['id'].tolist() == [1, 4]
+    some['id'] = 9
+    assert records['id'].tolist() == [0, 1, 2, 3, 4], 'a copy'
+    assert joined(records) == b''.join(pack(records, {}))
+    assert len(chosen(records, [])) == 0 and joined(records[:0]) == b''
+
+
 @pytest.mark.parametrize('length', [0, 1, STORED.itemsize - 1, STORED.itemsize + 1])
 def test_another_length_than_any_record_has_is_refused(length: int) -> None:
     [good] = pack(np.zeros(1, OBJECT), {})
@@ -116,6 +127,7 @@ def test_an_opened_working_set_is_the_one_in_memory(seed: int, profile: str) -> 
         states = {o.state for o in memory.objects()}
         assert len(states) == (1 if profile == 'chronotope' else 2)
         read = objects.load_world(memory._database, session.space.id, session.space.dimension)
+        rows_behind.put_in(read, memory._database)
         assert_equal_bytes(session.engine.world, read)
         memory.rebuild()
         assert_equal_bytes(session.engine.world, read)
