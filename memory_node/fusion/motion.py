@@ -69,10 +69,10 @@ def sigma_of(cov: Floats, noise_m: float, localization_cov: Any) -> Floats:
     Args:
         cov: (n, 9), NaN where unknown. noise_m: of the sensor. localization_cov: (6, 6) or None.
     """
-    variance = np.where(np.isnan(cov[:, 0]), noise_m**2, boxes.largest(cov[:, ::4]))
-    if localization_cov is not None:
-        variance = variance + max(0.0, variance_of(localization_cov))
-    return np.sqrt(variance)
+    more = 0.0 if localization_cov is None else max(0.0, variance_of(localization_cov))
+    sigma = np.empty(len(cov))
+    standing.sigmas(cov, noise_m**2, more, sigma)
+    return sigma
 
 
 def noted_shifts(
@@ -94,21 +94,18 @@ def noted_shifts(
     new['rest'], new['rest_count'] = new['center'], 1
     if not count or not c.motion:
         return update
-    before, place = world.take(update.rows), update.place[:count]
-    speaks, away = np.empty(count, bool), np.empty(count)
-    standing.may_rewrite(
-        before, place, judgement.terms[:, LABEL], evidence.score, c.create_score, look.stamp_ns,
-        speaks.view(np.uint8),
-    )  # fmt: skip
-    speaks &= ~world.pinned(before['id'], Aspect.POSE)  # where a person put it, it stays
+    away = np.empty(count)
     found = standing.follow(
-        old, before, place, evidence.center, sigma, speaks.view(np.uint8), look.stamp_ns,
+        after, world.records, update.rows, update.place, evidence.center, sigma,
+        judgement.terms[:, LABEL], evidence.score, c.create_score,
+        world.pinned(old['id'], Aspect.POSE).view(np.uint8), look.stamp_ns,
         (SHIFT_SIGMAS, SURE_SIGMAS, SPEED_MPS, c.moved_distance_m, VISIT_GAP_S, REST_S),
         (SETTLED_COUNT, SIGHTINGS, SURE_COUNT), away,
     )  # fmt: skip
     if not found:
         return update
-    places = np.flatnonzero(away >= _least_shift(old, before, sigma[place], world))
+    before, noise = world.take(update.rows), sigma[update.place[:count]]
+    places = np.flatnonzero(away >= _least_shift(old, before, noise, world))
     rest, fresh = old['rest'].copy(), old['fresh'].copy()
     old['rest'][places], old['rest_count'][places] = fresh[places], old['fresh_count'][places]
     old['fresh'][places], old['fresh_count'][places] = 0.0, 0
