@@ -119,34 +119,32 @@ def missing(sights: Sights, look: Look, world: World, c: Config) -> Missing:
     if not len(sights.rows):
         return Missing()
     tells, noted = _that_count(sights, look, world, c)
-    update = _missed(sights.only(np.flatnonzero(tells)), look, world, c) if tells.any() else None
-    return Missing(update, sights.only(np.flatnonzero(tells | noted)))
+    counting, telling = np.flatnonzero(tells | noted), np.flatnonzero(tells)
+    if not len(counting):
+        return Missing()
+    update = _missed(sights.only(telling), look, world, c) if len(telling) else None
+    return Missing(update, sights.only(counting))
 
 
 def _that_count(sights: Sights, look: Look, world: World, c: Config) -> tuple[Bools, Bools]:
     """Which looks say something about presence, and which others are noted."""
     rows, held = sights.rows, world.records
-    checked_ns = held['checked_ns'][rows]
-    newest = np.maximum(held['odds_ns'][rows], held['last_seen_ns'][rows])
-    current = look.stamp_ns >= np.maximum(newest, checked_ns)
-    current &= (held['state'][rows] != HELD) & ~shut_in(rows, world)
-    evidence = sights.kind <= EVIDENCE
-    tells = evidence & current
-    places = np.flatnonzero(tells)
-    if len(places):
+    tells, noted = np.empty((2, len(rows)), bool)
+    if standing.that_count(
+        held, rows, sights.kind, shut_in(rows, world).view(np.uint8), look.stamp_ns, EVIDENCE, HELD,
+        (c.look_gap_s * 1e9, NOTED_AGAIN_S * 1e9), tells.view(np.uint8), noted.view(np.uint8),
+    ):  # fmt: skip
+        places = np.flatnonzero(tells)
         some = rows[places]
         tells[places] = independent(
             held['look_ns'][some], held['look_position'][some], held['look_axis'][some], look, c
         )
-    age_ns = look.stamp_ns - checked_ns
-    again = (sights.kind != held['check'][rows]) | (age_ns > NOTED_AGAIN_S * 1e9)
-    return tells, ~evidence & current & again & (age_ns > c.look_gap_s * 1e9)
+    return tells, noted
 
 
 def _missed(sights: Sights, look: Look, world: World, c: Config) -> Update:
     """What misses do to their objects."""
-    before = world.take(sights.rows)
-    after = before.copy()
+    before, after = world.take(sights.rows), world.take(sights.rows)
     after['checked_ns'], after['check'] = look.stamp_ns, sights.kind
     half_life_s = world.columns.half_life_s(before['label'], world.labels.names)
     odds = _aged(before, look, half_life_s) * sights.likelihood

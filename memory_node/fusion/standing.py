@@ -7,7 +7,7 @@
 `after` are records as a view makes them, (R + M,) OBJECT, which are overwritten: first those of the
 objects that it supports, whose `rows` in `records`, (R,), are as they were before it; then the new
 ones. The r-th is joined by the detection `place[r]`. `presence.py` and `motion.py` say what is asked
-for when, and why.
+for when, and why. What else there is, says what a look without a sighting does.
 """
 
 from typing import Any
@@ -72,7 +72,7 @@ def _speaks(
 
 
 def sigmas(
-    cov: cython.double[:, ::1],
+    cov: cython.double[:, :],
     variance: cython.double,
     more: cython.double,
     sigma: cython.double[::1],
@@ -169,6 +169,72 @@ def see(
         checked[r] = stamp_ns
         check[r] = seen
     return returned
+
+
+def unlike(
+    cosine: cython.double[:],
+    total: cython.double[:],
+    most: cython.double,
+    least: cython.double,
+) -> list[Any]:
+    """Places of the pairs that would be joined, by `least`, although their features are unlike.
+
+    Args:
+        cosine, total: (P,), NaN where there are no two features. most: of a cosine, not included.
+    """
+    found: list[Any] = []
+    p: cython.Py_ssize_t
+    for p in range(total.shape[0]):
+        if cosine[p] < most and total[p] >= least:
+            found.append(p)
+    return found
+
+
+def that_count(
+    records: Any,
+    rows: cython.longlong[::1],
+    kind: cython.uchar[:],
+    shut: cython.uchar[::1],
+    stamp_ns: cython.longlong,
+    evidence: cython.int,
+    held: cython.int,
+    gaps_ns: Any,
+    tells: cython.uchar[::1],
+    noted: cython.uchar[::1],
+) -> cython.Py_ssize_t:
+    """Write which looks may say something of presence, and which others are noted.
+
+    What is older than what is known says nothing, and neither does what lies in something shut, or
+    what the robot holds.
+
+    Args:
+        rows: (S,) of what is looked at, in `records`. kind: (S,) codes of what a look says, up to
+            `evidence` of presence. shut: (S,). held: code of a state.
+        gaps_ns: after which a look without evidence is noted, and one that says the same again.
+        tells, noted: (S,) written.
+
+    Returns:
+        How many may say something.
+    """
+    odds_ns: cython.longlong[:] = records['odds_ns']
+    newest: cython.longlong[:] = records['last_seen_ns']
+    checked: cython.longlong[:] = records['checked_ns']
+    check: cython.uchar[:] = records['check']
+    state: cython.uchar[:] = records['state']
+    gap_ns: cython.double = gaps_ns[0]
+    again_ns: cython.double = gaps_ns[1]
+    found: cython.Py_ssize_t = 0
+    s: cython.Py_ssize_t
+    for s in range(rows.shape[0]):
+        row: cython.Py_ssize_t = rows[s]
+        known_ns: cython.longlong = max(max(odds_ns[row], newest[row]), checked[row])
+        current: cython.bint = stamp_ns >= known_ns and state[row] != held and not shut[s]
+        tells[s] = current and kind[s] <= evidence
+        found += tells[s]
+        age_ns: cython.double = float(stamp_ns - checked[row])
+        anew: cython.bint = kind[s] != check[row] or age_ns > again_ns
+        noted[s] = current and kind[s] > evidence and anew and age_ns > gap_ns
+    return found
 
 
 def follow(

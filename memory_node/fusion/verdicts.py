@@ -10,15 +10,12 @@ from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
-import numpy as np
-
 from memory_node.fusion.arbiter import TERMS
 from memory_node.fusion.engine import Plan
-from memory_node.fusion.world import OBJECT, World
+from memory_node.fusion.world import World
 from memory_node.model import Change, ChangeKind, Verdict, VerdictKind
 
 _GEOMETRY, _IOU, _FEATURE, _LABEL = TERMS
-_RAW = np.dtype((np.void, OBJECT.itemsize))
 _REFUSED = Verdict(VerdictKind.REJECTED, None)
 
 
@@ -26,12 +23,10 @@ def numbered_changes(plan: Plan, world: World, recorded_ns: int) -> list[Change]
     """Give each change of a plan its log line, after that of the view."""
     changes: list[Change] = []
     for update in plan.updates:
-        if not update.changes:
-            continue
-        places = [draft.place for draft in update.changes]
-        more = {k: update.more_labels.get(place, {}) for k, place in enumerate(places)}
-        records = update.after.view(_RAW)[places].view(OBJECT)
-        for draft, found in zip(update.changes, world.as_objects(records, more)):
+        for draft in update.changes:
+            record = update.after[draft.place : draft.place + 1]
+            more = update.more_labels.get(draft.place, {})
+            found = world.as_objects(record, {0: more})[0]
             if found.id in update.pins:
                 found = dataclasses.replace(found, pins=update.pins[found.id])
             changes.append(Change(

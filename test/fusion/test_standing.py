@@ -140,3 +140,35 @@ def test_sigmas() -> None:
     assert sigma.tolist() == [0.1, 0.3, 0.5]
     standing.sigmas(cov, 0.01, 0.07, sigma)
     assert sigma == pytest.approx(np.sqrt([0.08, 0.16, 0.32]))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_looks_that_count_are_those_that_the_columns_say(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    held = records(random, 12)
+    held['checked_ns'] = random.integers(100, 152, 12) * S
+    held['check'] = random.integers(0, 7, 12)
+    rows, kind = random.permutation(12)[:7], random.integers(0, 7, 7).astype(np.uint8)
+    shut = random.integers(0, 2, 7).astype(np.uint8)
+    found = []
+    for module in (standing, SOURCE):
+        tells, noted = np.empty(7, np.uint8), np.empty(7, np.uint8)
+        count = module.that_count(held, rows, kind, shut, STAMP_NS, 2, 6, (1e9, 10e9), tells, noted)
+        found.append((count, tells.tolist(), noted.tolist()))
+    assert found[0] == found[1]
+    some, evidence = held[rows], kind <= 2
+    known_ns = np.maximum(np.maximum(some['odds_ns'], some['last_seen_ns']), some['checked_ns'])
+    current = (known_ns <= STAMP_NS) & (some['state'] != 6) & (shut == 0)
+    age_ns = STAMP_NS - some['checked_ns']
+    anew = ((some['check'] != kind) | (age_ns > 10 * S)) & (age_ns > S)
+    assert found[0][0] == (current & evidence).sum()
+    assert found[0][1] == (current & evidence).tolist()
+    assert found[0][2] == (current & ~evidence & anew).tolist()
+
+
+@given(st.lists(st.sampled_from([0.1, 0.4, 0.5, np.nan, 0.7, 0.9]), min_size=4, max_size=4))
+def test_pairs_whose_features_are_unlike(cosine: list[float]) -> None:
+    total = np.array([0.7, 0.6, 0.5, np.nan])
+    expected = [k for k in range(4) if cosine[k] < 0.5 and total[k] >= 0.6]
+    for module in (standing, SOURCE):
+        assert module.unlike(np.array(cosine), total, 0.5, 0.6) == expected
