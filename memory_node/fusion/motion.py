@@ -290,16 +290,16 @@ def _chances(
     world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool, false: float
 ) -> Floats:
     """(O, Y) how likely each young object is the old one; 0 where it cannot be."""
-    a, b = world.take(old), world.take(young)
-    nothing = np.zeros((len(old), len(young)))
-    possible = b['first_seen_ns'][None] > a['last_seen_ns'][:, None]
-    possible &= a['map'][:, None] == b['map'][None]
+    r, nothing = world.records, np.zeros((len(old), len(young)))
+    possible = r['first_seen_ns'][young][None] > r['last_seen_ns'][old][:, None]
+    possible &= r['map'][old][:, None] == r['map'][young][None]
     if not possible.any():
         return nothing
     alike = _likeness(world, old, young)
     possible &= ~(alike < c.same_cosine)
-    if not possible.any():
+    if not possible.any():  # as a rule
         return nothing
+    a, b = world.take(old), world.take(young)
     size_a, size_b = (np.sqrt(boxes.tree_sum(s['size'] ** 2)) for s in (a, b))
     known = (size_a[:, None] > 0) & (size_b[None] > 0)
     ratio = np.where(known, size_a[:, None] / np.where(size_b > 0, size_b, 1.0)[None], 1.0)
