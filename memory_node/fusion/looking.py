@@ -199,15 +199,85 @@ def _is_thin(axes: cython.double[:, ::1], tolerance: cython.double) -> bool:
     return False
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
+def _is_taken(
+    center: cython.double[:, :],
+    half: cython.double[:, :],
+    i: cython.Py_ssize_t,
+    shown_center: cython.double[:, ::1],
+    shown_half: cython.double[:, ::1],
+    least: cython.double,
+) -> bool:
+    """Whether something shown shares that much of the union of the boxes: see `boxes.iou`."""
+    volume: cython.double = 8 * half[i, 0] * half[i, 1] * half[i, 2]
+    m: cython.Py_ssize_t
+    j: cython.Py_ssize_t
+    for m in range(shown_center.shape[0]):
+        other: cython.double = 8 * shown_half[m, 0] * shown_half[m, 1] * shown_half[m, 2]
+        if not (volume > 0.0 and other > 0.0):
+            continue
+        shared: cython.double = 1.0
+        for j in range(3):
+            low: cython.double = max(
+                shown_center[m, j] - shown_half[m, j], center[i, j] - half[i, j]
+            )
+            high: cython.double = min(
+                shown_center[m, j] + shown_half[m, j], center[i, j] + half[i, j]
+            )
+            shared *= max(high - low, 0.0)
+        if _rounded(min(shared / (other + volume - shared), 1.0)) >= least:
+            return True
+    return False
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _kind_of(
+    middle: cython.double[:, ::1],
+    axes: cython.double[:, ::1],
+    square: cython.double,
+    probes: cython.double[:, ::1],
+    angles: cython.double[::1],
+    ranges: cython.double[::1],
+    steps: cython.double[:, ::1],
+    depth: cython.const[cython.float][:, :],  # type: ignore[valid-type]
+    lens: cython.double[::1],
+    limits: cython.double[::1],
+    codes: cython.longlong[::1],
+) -> cython.longlong:
+    """What a view says of one box, of which it sees the middle; square: sum of its half axes'."""
+    level: cython.double = middle[0, 0] * middle[0, 0] + middle[0, 1] * middle[0, 1]
+    away: cython.double = _rounded(sqrt(level + middle[0, 2] * middle[0, 2]))
+    if away > ranges[1]:
+        return codes[4]
+    if away < ranges[0] or away <= sqrt(square):  # too near, or the sensor is within, or all but
+        return codes[1]
+    _set_probes(middle, axes, steps, 1.0, probes)
+    kind: cython.longlong = codes[0]
+    k: cython.Py_ssize_t
+    for k in range(probes.shape[0]):
+        if not _in_view(probes, k, angles):
+            kind = codes[1]
+            break
+    if not depth.shape[0]:
+        return kind
+    _set_probes(middle, axes, steps, limits[0], probes)
+    return _by_depth(depth, lens, middle, axes, probes, kind, limits, codes)
+
+
 def kinds(
     records: Any,
     rows: cython.longlong[::1],
+    shown: cython.longlong[::1],
+    shown_center: cython.double[:, ::1],
+    shown_half: cython.double[:, ::1],
     sensor: cython.double[::1],
     turn: cython.double[:, ::1],
     angles: cython.double[::1],
     ranges: cython.double[::1],
     steps: cython.double[:, ::1],
-    depth: Any,
+    depth: cython.const[cython.float][:, :],  # type: ignore[valid-type]
     lens: cython.double[::1],
     limits: cython.double[::1],
     codes: cython.longlong[::1],
@@ -216,52 +286,47 @@ def kinds(
     """Write what a view says of each object.
 
     Args:
-        records: (rows,) OBJECT. rows: (R,) to look at.
+        records: (rows,) OBJECT. rows: (R,) to look at. shown: (S,) those of them that it shows, of
+            which it says `never` here.
+        shown_center, shown_half: (M, 3) of all that it shows: where one of these is in the place of
+            an object of which depth says nothing, the object is missed.
         sensor: (3,) where it is, map. turn: (3, 3) of the optical frame in the map.
         angles: (3,) see `_in_view`. ranges: (2,) metres. steps: (K, 3) points of a box, half axes.
-        depth: (H, W) float32 metres; None: there is none. lens: (4,) fx, fy, cx, cy.
+        depth: (H, W) float32 metres; (0, 0): there is none. lens: (4,) fx, fy, cx, cy.
         limits: of `_by_depth`: share of the box, tolerance and its growth, least distance, the
-            shares that are most, hidden and bare, least pixels.
+            shares that are most, hidden and bare, least pixels; then of `_is_taken`.
         codes: of missed, nothing, seen through, occluded, too far, never.
         kind: (R,) written.
     """
     center: cython.double[:, :] = records['center']
     size: cython.double[:, :] = records['size']
     orientation: cython.double[:, :] = records['orientation']
-    shown: cython.const[cython.float][:, :] = (  # type: ignore[valid-type]
-        depth if depth is not None else np.zeros((1, 1), np.float32)
-    )
+    hull: cython.double[:, :] = records['hull_center']
+    half: cython.double[:, :] = records['half']
     middle: cython.double[:, ::1] = np.empty((1, 3))
     axes: cython.double[:, ::1] = np.empty((3, 3))
     probes: cython.double[:, ::1] = np.empty((steps.shape[0], 3))
-    has_depth: cython.bint = depth is not None
     r: cython.Py_ssize_t
+    s: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    k: cython.Py_ssize_t
     for r in range(rows.shape[0]):
         i: cython.Py_ssize_t = rows[r]
+        kind[r] = codes[5]
+        is_shown: cython.bint = False
+        for s in range(shown.shape[0]):
+            is_shown = is_shown or shown[s] == i
+        if is_shown:
+            continue
         x: cython.double = center[i, 0] - sensor[0]
         y: cython.double = center[i, 1] - sensor[1]
         z: cython.double = center[i, 2] - sensor[2]
         for j in range(3):
             middle[0, j] = x * turn[0, j] + y * turn[1, j] + z * turn[2, j]
-        kind[r] = codes[5]
         if not _in_view(middle, 0, angles):
             continue
-        square: cython.double = middle[0, 0] * middle[0, 0] + middle[0, 1] * middle[0, 1]
-        away: cython.double = _rounded(sqrt(square + middle[0, 2] * middle[0, 2]))
-        if away > ranges[1]:
-            kind[r] = codes[4]
-            continue
-        kind[r] = codes[1]
-        reach: cython.double = sqrt(_set_axes(size, orientation, i, turn, axes))
-        if away < ranges[0] or away <= reach:  # too near, or the sensor is within, or all but
-            continue
-        _set_probes(middle, axes, steps, 1.0, probes)
-        whole: cython.bint = True
-        for k in range(probes.shape[0]):
-            whole = whole and _in_view(probes, k, angles)
-        kind[r] = codes[0] if whole else codes[1]
-        if has_depth:
-            _set_probes(middle, axes, steps, limits[0], probes)
-            kind[r] = _by_depth(shown, lens, middle, axes, probes, kind[r], limits, codes)
+        square: cython.double = _set_axes(size, orientation, i, turn, axes)
+        kind[r] = _kind_of(
+            middle, axes, square, probes, angles, ranges, steps, depth, lens, limits, codes
+        )
+        if kind[r] == codes[1] and _is_taken(hull, half, i, shown_center, shown_half, limits[8]):
+            kind[r] = codes[0]

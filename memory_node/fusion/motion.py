@@ -69,10 +69,10 @@ def sigma_of(cov: Floats, noise_m: float, localization_cov: Any) -> Floats:
     Args:
         cov: (n, 9), NaN where unknown. noise_m: of the sensor. localization_cov: (6, 6) or None.
     """
-    variance = np.where(np.isnan(cov[:, 0]), noise_m**2, boxes.largest(cov[:, ::4]))
-    if localization_cov is not None:
-        variance = variance + max(0.0, variance_of(localization_cov))
-    return np.sqrt(variance)
+    more = 0.0 if localization_cov is None else max(0.0, variance_of(localization_cov))
+    sigma = np.empty(len(cov))
+    standing.sigmas(cov, noise_m**2, more, sigma)
+    return sigma
 
 
 def noted_shifts(
@@ -94,21 +94,18 @@ def noted_shifts(
     new['rest'], new['rest_count'] = new['center'], 1
     if not count or not c.motion:
         return update
-    before, place = world.take(update.rows), update.place[:count]
-    speaks, away = np.empty(count, bool), np.empty(count)
-    standing.may_rewrite(
-        before, place, judgement.terms[:, LABEL], evidence.score, c.create_score, look.stamp_ns,
-        speaks.view(np.uint8),
-    )  # fmt: skip
-    speaks &= ~world.pinned(before['id'], Aspect.POSE)  # where a person put it, it stays
+    away = np.empty(count)
     found = standing.follow(
-        old, before, place, evidence.center, sigma, speaks.view(np.uint8), look.stamp_ns,
+        after, world.records, update.rows, update.place, evidence.center, sigma,
+        judgement.terms[:, LABEL], evidence.score, c.create_score,
+        world.pinned(old['id'], Aspect.POSE).view(np.uint8), look.stamp_ns,
         (SHIFT_SIGMAS, SURE_SIGMAS, SPEED_MPS, c.moved_distance_m, VISIT_GAP_S, REST_S),
         (SETTLED_COUNT, SIGHTINGS, SURE_COUNT), away,
     )  # fmt: skip
     if not found:
         return update
-    places = np.flatnonzero(away >= _least_shift(old, before, sigma[place], world))
+    before, noise = world.take(update.rows), sigma[update.place[:count]]
+    places = np.flatnonzero(away >= _least_shift(old, before, noise, world))
     rest, fresh = old['rest'].copy(), old['fresh'].copy()
     old['rest'][places], old['rest_count'][places] = fresh[places], old['fresh_count'][places]
     old['fresh'][places], old['fresh_count'][places] = 0.0, 0
@@ -293,16 +290,16 @@ def _chances(
     world: World, old: Rows, young: Rows, now_ns: int, c: Config, settled: bool, false: float
 ) -> Floats:
     """(O, Y) how likely each young object is the old one; 0 where it cannot be."""
-    a, b = world.take(old), world.take(young)
-    nothing = np.zeros((len(old), len(young)))
-    possible = b['first_seen_ns'][None] > a['last_seen_ns'][:, None]
-    possible &= a['map'][:, None] == b['map'][None]
+    r, nothing = world.records, np.zeros((len(old), len(young)))
+    possible = r['first_seen_ns'][young][None] > r['last_seen_ns'][old][:, None]
+    possible &= r['map'][old][:, None] == r['map'][young][None]
     if not possible.any():
         return nothing
     alike = _likeness(world, old, young)
     possible &= ~(alike < c.same_cosine)
-    if not possible.any():
+    if not possible.any():  # as a rule
         return nothing
+    a, b = world.take(old), world.take(young)
     size_a, size_b = (np.sqrt(boxes.tree_sum(s['size'] ** 2)) for s in (a, b))
     known = (size_a[:, None] > 0) & (size_b[None] > 0)
     ratio = np.where(known, size_a[:, None] / np.where(size_b > 0, size_b, 1.0)[None], 1.0)

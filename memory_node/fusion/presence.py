@@ -83,41 +83,25 @@ def _noted_hits(
     sensor: str, c: Config,
 ) -> Update:  # fmt: skip
     """Note in the records of an update that their objects were seen."""
-    count = len(update.rows)
-    after = update.after
-    new, old = after[count:], after[:count]
-    new['odds'], new['odds_ns'] = BIRTH_ODDS, look.stamp_ns
-    new['checked_ns'], new['check'], new['doubt'] = look.stamp_ns, SEEN, 1.0
-    if not count:
-        return update
-    before = world.take(update.rows)
-    place = update.place[:count]
-    speaks, missed = np.empty(count, bool), np.empty(count, bool)
-    standing.may_rewrite(
-        before, place, judgement.terms[:, LABEL], evidence.score, c.create_score, look.stamp_ns,
-        speaks.view(np.uint8),
-    )  # fmt: skip
     detect, false = rates_of(sensor, c)
-    half_life_s = world.columns.half_life_s(old['label'], world.labels.names)
-    if not standing.see(
-        old, before, speaks.view(np.uint8), look.stamp_ns, half_life_s, detect / false,
-        MOST_ODDS, BIRTH_ODDS, (DOUBTFUL, ABSENT, SEEN), decay.SERIES, missed.view(np.uint8),
-    ):  # fmt: skip
-        return update
-    back = np.where(old['looks'] >= c.confirm_looks, CONFIRMED, TENTATIVE)
-    old['state'] = np.where(missed, np.where(speaks, back, before['state']), old['state'])
-    return _with_returns(update, np.flatnonzero(missed & speaks), before)
+    label = update.after['label'][: len(update.rows)]
+    returned = standing.see(
+        update.after, world.records, update.rows, update.place, judgement.terms[:, LABEL],
+        evidence.score, c.create_score, look.stamp_ns,
+        world.columns.half_life_s(label, world.labels.names),
+        (detect / false, MOST_ODDS, BIRTH_ODDS), c.confirm_looks,
+        (DOUBTFUL, ABSENT, TENTATIVE, CONFIRMED, SEEN), decay.SERIES,
+    )  # fmt: skip
+    return _with_returns(update, returned, world) if returned else update
 
 
-def _with_returns(update: Update, places: np.ndarray, before: Records) -> Update:
+def _with_returns(update: Update, places: list[int], world: World) -> Update:
     """The update with a RETURNED line for each object that was missed and is seen again."""
-    if not len(places):
-        return update
-    changes = list(update.changes)
-    for k in places.tolist():
-        was = STATE_WORDS[before['state'][k]]
-        changes.append(ChangeDraft(ChangeKind.RETURNED, k, {'state': was}, 'it was seen again'))
-    after = update.after
+    changes, after = list(update.changes), update.after
+    states = world.records['state'][update.rows[places]].tolist()
+    for k, state in zip(places, states):
+        was = {'state': STATE_WORDS[state]}
+        changes.append(ChangeDraft(ChangeKind.RETURNED, k, was, 'it was seen again'))
     after['version_center'][places] = after['center'][places]
     after['version_size'][places] = after['size'][places]
     ids = after['id'].tolist()
@@ -135,34 +119,32 @@ def missing(sights: Sights, look: Look, world: World, c: Config) -> Missing:
     if not len(sights.rows):
         return Missing()
     tells, noted = _that_count(sights, look, world, c)
-    update = _missed(sights.only(np.flatnonzero(tells)), look, world, c) if tells.any() else None
-    return Missing(update, sights.only(np.flatnonzero(tells | noted)))
+    counting, telling = np.flatnonzero(tells | noted), np.flatnonzero(tells)
+    if not len(counting):
+        return Missing()
+    update = _missed(sights.only(telling), look, world, c) if len(telling) else None
+    return Missing(update, sights.only(counting))
 
 
 def _that_count(sights: Sights, look: Look, world: World, c: Config) -> tuple[Bools, Bools]:
     """Which looks say something about presence, and which others are noted."""
     rows, held = sights.rows, world.records
-    checked_ns = held['checked_ns'][rows]
-    newest = np.maximum(held['odds_ns'][rows], held['last_seen_ns'][rows])
-    current = look.stamp_ns >= np.maximum(newest, checked_ns)
-    current &= (held['state'][rows] != HELD) & ~shut_in(rows, world)
-    evidence = sights.kind <= EVIDENCE
-    tells = evidence & current
-    places = np.flatnonzero(tells)
-    if len(places):
+    tells, noted = np.empty((2, len(rows)), bool)
+    if standing.that_count(
+        held, rows, sights.kind, shut_in(rows, world).view(np.uint8), look.stamp_ns, EVIDENCE, HELD,
+        (c.look_gap_s * 1e9, NOTED_AGAIN_S * 1e9), tells.view(np.uint8), noted.view(np.uint8),
+    ):  # fmt: skip
+        places = np.flatnonzero(tells)
         some = rows[places]
         tells[places] = independent(
             held['look_ns'][some], held['look_position'][some], held['look_axis'][some], look, c
         )
-    age_ns = look.stamp_ns - checked_ns
-    again = (sights.kind != held['check'][rows]) | (age_ns > NOTED_AGAIN_S * 1e9)
-    return tells, ~evidence & current & again & (age_ns > c.look_gap_s * 1e9)
+    return tells, noted
 
 
 def _missed(sights: Sights, look: Look, world: World, c: Config) -> Update:
     """What misses do to their objects."""
-    before = world.take(sights.rows)
-    after = before.copy()
+    before, after = world.take(sights.rows), world.take(sights.rows)
     after['checked_ns'], after['check'] = look.stamp_ns, sights.kind
     half_life_s = world.columns.half_life_s(before['label'], world.labels.names)
     odds = _aged(before, look, half_life_s) * sights.likelihood
@@ -249,10 +231,10 @@ def keep_apart(pairs: Pairs, label: Ints, world: World, c: Config) -> None:
     absent, where a thing of the detection's label is being looked for, and where things of a view
     lie in each other's places.
     """
-    other = pairs.terms[:, LABEL] == 0
-    if not other.any():
+    label_term = pairs.terms[:, LABEL]
+    if np.count_nonzero(label_term) == len(label_term):  # most views
         return
-    r = world.records
+    other, r = label_term == 0, world.records
     pairs.total[other & (r['state'][pairs.row] == ABSENT)] = 0.0
     strong = np.flatnonzero(other & (pairs.total >= c.merge_score))
     if not len(strong) or not c.motion:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from memory_node.config import Config
+from memory_node.fusion import standing
 from memory_node.fusion.arbiter import FEATURE, TERMS, Pairs
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
@@ -34,15 +35,13 @@ def keep_swapped_apart(
         evidence, label: n detections. pairs: their candidates, changed in place.
         look: of the view. world: as before it. c: settings.
     """
-    unlike = pairs.terms[:, FEATURE] < c.same_cosine
-    unlike &= pairs.total >= c.merge_score
-    if not unlike.any():
-        return
     r = world.records
     before_ns = look.stamp_ns - int(VISIT_GAP_S * 1e9)
-    same = r['label'][pairs.row] == label[pairs.place]
-    for k in np.flatnonzero(unlike & same & (r['last_seen_ns'][pairs.row] < before_ns)).tolist():
-        place = int(pairs.place[k])
+    unlike = standing.unlike(pairs.terms[:, FEATURE], pairs.total, c.same_cosine, c.merge_score)
+    for k in unlike:  # most views have none
+        place, row = int(pairs.place[k]), int(pairs.row[k])
+        if r['label'][row] != label[place] or r['last_seen_ns'][row] >= before_ns:
+            continue
         others = world.rows_of_label(int(label[place]))
         if len(others) > MOST:
             continue

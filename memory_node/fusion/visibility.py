@@ -22,9 +22,8 @@ from memory_node.fusion import looking
 from memory_node.fusion.candidates import CandidateIndex
 from memory_node.fusion.looks import variance_of
 from memory_node.fusion.world import CHECKS, Rows, World
-from memory_node.model import FieldOfView, Floats, Pose, View
+from memory_node.model import FieldOfView, Floats, View
 from memory_node.scene import boxes
-from memory_node.scene.boxes import Bools
 
 SEEN, THROUGH, MISSED, OCCLUDED, TOO_FAR, NOTHING, NEVER = range(len(CHECKS))
 EVIDENCE = MISSED
@@ -42,8 +41,10 @@ DEPTH_NOISE = 0.01
 MOST, HIDDEN, BARE = 0.5, 0.5, 0.9
 """Shares of the points of a box: what most of them show is so; so many hidden ones hide it."""
 TAKEN = 0.3
-"""What shares so much of the union of two boxes is in the place of the other."""
+"""What shares so much of the union of two boxes is in the place of the other: of an object that
+should be there, the surface is not."""
 NEAR_PLANE_M = 0.05
+_NO_DEPTH = np.zeros((0, 0), np.float32)
 _CODES = np.array([MISSED, NOTHING, THROUGH, OCCLUDED, TOO_FAR, NEVER])
 _SIGNS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
 _PROBES = np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3), _SIGNS])
@@ -93,31 +94,14 @@ def sights_of(
     if fov is None or pose is None or not world.count or _badly_localised(view, c):
         return NO_SIGHTS
     sensor = np.array(pose.position_m, dtype=np.float64) - shift
-    rows = _before(sensor, pose, fov, world, index, map_number)
-    left_out = set(shown.tolist())
-    rows = np.array([row for row in rows.tolist() if row not in left_out], dtype=np.int64)
+    turn = np.array(boxes.rotation_of(*map(float, pose.orientation_xyzw)))
+    rows = _before(sensor, turn[:, 2], fov, world, index, map_number)
     if not len(rows):
         return NO_SIGHTS
-    kind = _kinds(view, sensor, rows, world, c)
-    unclear = np.flatnonzero(kind == NOTHING)
-    kind[unclear[_taken(rows[unclear], shown_boxes, world)]] = MISSED
-    there = kind != NEVER
+    kind = _kinds(view, sensor, turn, rows, shown, shown_boxes, world, c)
+    there = np.flatnonzero(kind != NEVER)
     rows, kind = rows[there], kind[there]
     return Sights(rows, kind, likelihoods(kind, view.depth is not None, view.sensor, c))
-
-
-def _taken(rows: Rows, boxes_shown: tuple[Floats, Floats], world: World) -> Bools:
-    """(R,) whether something else is shown where an object should be: the surface is not its."""
-    center, half = boxes_shown
-    if not len(center) or not len(rows):
-        return np.zeros(len(rows), bool)
-    held = world.take(rows)
-    near = np.repeat(held['hull_center'], len(center), axis=0)
-    size = np.repeat(held['half'], len(center), axis=0)
-    shared = boxes.iou(np.tile(center, (len(rows), 1)), np.tile(half, (len(rows), 1)), near, size)
-    best = np.nan_to_num(shared).reshape(len(rows), len(center)).max(axis=1)
-    result: Bools = best.round(DIGITS) >= TAKEN
-    return result
 
 
 def likelihoods(kind: np.ndarray, has_depth: bool, sensor: str, c: Config) -> Floats:
@@ -153,10 +137,10 @@ def _badly_localised(view: View, c: Config) -> bool:
 
 
 def _before(
-    sensor: Floats, pose: Pose, fov: FieldOfView, world: World, index: CandidateIndex,
+    sensor: Floats, axis: Floats, fov: FieldOfView, world: World, index: CandidateIndex,
     map_number: int,
 ) -> Rows:  # fmt: skip
-    """Rows of the objects of the map in a ball about what the sensor can see, ascending."""
+    """Rows of the objects of the map in a ball about what the sensor can see along its axis."""
     reach = fov.max_range_m * FARTHER_THAN_RANGE
     widest = max(fov.horizontal_rad, fov.vertical_rad) / 2
     ahead, radius = 0.0, reach
@@ -165,26 +149,27 @@ def _before(
         cosine = 1.0 / math.hypot(1.0, tangent)
         ahead = reach * cosine if cosine < math.sqrt(0.5) else reach / (2 * cosine)
         radius = reach * tangent * cosine if cosine < math.sqrt(0.5) else ahead
-    axis = np.array(boxes.optical_axis_of(*map(float, pose.orientation_xyzw)))
     rows, _ = index.within(sensor + ahead * axis, radius)
     if len(world.maps) > 1:
         rows = rows[world.records['map'][rows] == map_number]
     return rows
 
 
-def _kinds(view: View, sensor: Floats, rows: Rows, world: World, c: Config) -> np.ndarray:
-    """(R,) what the view says of each object; NEVER: it is out of view."""
-    fov, pose, depth = view.field_of_view, view.sensor_pose, view.depth
-    assert fov is not None and pose is not None
-    turn = np.array(boxes.rotation_of(*map(float, pose.orientation_xyzw)))
-    shown, lens = None, np.zeros(4)
+def _kinds(
+    view: View, sensor: Floats, turn: Floats, rows: Rows, shown: Rows,
+    shown_boxes: tuple[Floats, Floats], world: World, c: Config,
+) -> np.ndarray:  # fmt: skip
+    """(R,) what the view says of each object; NEVER: it is out of view, or shown."""
+    fov, depth = view.field_of_view, view.depth
+    assert fov is not None
+    image, lens = _NO_DEPTH, np.zeros(4)
     if depth is not None:
-        shown = np.asarray(depth.depth_m).astype(np.float32, copy=False)
+        image = np.asarray(depth.depth_m).astype(np.float32, copy=False)
         lens = np.array([depth.fx, depth.fy, depth.cx, depth.cy], dtype=np.float64)
     kind = np.empty(len(rows), np.uint8)
     looking.kinds(
-        world.records, rows, sensor, turn, angles_of(fov),
-        np.array([fov.min_range_m, fov.max_range_m], dtype=np.float64), _PROBES, shown, lens,
+        world.records, rows, shown, *shown_boxes, sensor, turn, angles_of(fov),
+        np.array([fov.min_range_m, fov.max_range_m], dtype=np.float64), _PROBES, image, lens,
         _limits(c.depth_tolerance_m), _CODES, kind,
     )  # fmt: skip
     return kind
@@ -194,7 +179,7 @@ def _kinds(view: View, sensor: Floats, rows: Rows, world: World, c: Config) -> n
 def _limits(tolerance_m: float) -> Floats:
     """As `looking` wants them."""
     return np.array(
-        [INNER, tolerance_m, DEPTH_NOISE, NEAR_PLANE_M, MOST, HIDDEN, BARE, LEAST_PIXELS]
+        [INNER, tolerance_m, DEPTH_NOISE, NEAR_PLANE_M, MOST, HIDDEN, BARE, LEAST_PIXELS, TAKEN]
     )
 
 
