@@ -113,47 +113,8 @@ def test_displacements_leave_out_what_looks_different(module) -> None:
     assert away[:2] == pytest.approx(center[[0, 2]] - records['center'][[4, 6]])
 
 
-@given(SEEDS)
-def test_touching_pairs_equal_brute_force(seed: int) -> None:
-    center, half, records, place, row = scene(seed)
-    level_of = np.random.default_rng(seed).integers(0, 2, len(records))
-    touch = boxes.boxes_touch(
-        center[place], half[place], records['hull_center'][row], records['half'][row], 0.1
-    )
-    keep = touch & (level_of[row] == 1)
-    for module in (scoring, SOURCE):
-        some, rows = place.copy(), row.copy()
-        count = module.touching(center, half, 0.1, some, rows, level_of, 1, records)
-        assert some[:count].tolist() == place[keep].tolist()
-        assert rows[:count].tolist() == row[keep].tolist()
-
-
-@BOTH
-def test_a_place_with_as_many_as_were_asked_for_is_looked_at_again(module) -> None:
-    found = np.array([[0.1, 0.2], [0.1, np.inf], [np.inf, np.inf]])
-    entry = np.array([[2, 0], [1, 3], [3, 3]])
-    rows, full = np.array([10, 11, 12]), np.zeros(3, np.uint8)
-    for more, expected in ((True, [(1, 11)]), (False, [(0, 12), (0, 10), (1, 11)])):
-        place, row = np.empty(6, np.int64), np.empty(6, np.int64)
-        count = module.within_reach(found, entry, np.full(3, 0.5), rows, more, place, row, full)
-        assert list(zip(place[:count].tolist(), row[:count].tolist())) == expected
-        assert full.tolist() == [int(more), 0, 0]
-
-
 @BOTH
 def test_boxes_of_one_label_that_hold_each_others_centre(module) -> None:
     center = np.array([[0, 0, 0], [0.05, 0, 0], [0.05, 0, 0], [0.2, 0, 0]], dtype=float)
     half, label = np.full((4, 3), 0.1), np.array([1, 1, 2, 1], np.int32)
     assert module.close_boxes(center, half, label) == [(0, 1)]
-
-
-@BOTH
-def test_what_left_its_place_or_outgrew_its_class_has_strayed(module) -> None:
-    records = np.zeros(4, OBJECT)
-    records['hull_center'][1] = 0, 0.06, 0
-    records['half'][2] = 0.1, 0.1, 0.3
-    placed, reach = np.zeros((4, 3)), np.array([0.25, 1.0])
-    strayed = module.strayed(
-        records, np.array([0, 1, 2, 3]), placed, np.zeros(4, np.int8), reach, 0.05
-    )
-    assert strayed == [1, 2]
