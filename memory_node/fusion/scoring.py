@@ -176,12 +176,16 @@ def label_terms(
 
 
 def totals(
-    terms: cython.double[:, ::1], weights: cython.double[::1], total: cython.double[::1]
+    terms: cython.double[:, ::1],
+    weights: cython.double[::1],
+    near: cython.uchar[::1],
+    total: cython.double[::1],
 ) -> None:
     """Round the terms of each pair, then take the weighted mean of those that exist (CH-15).
 
     Args:
-        terms: (P, T), overwritten. weights: (T,). total: (P,), written.
+        terms: (P, T), overwritten. weights: (T,). near: (P,) the total of others is 0.
+        total: (P,), written.
     """
     p: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -193,7 +197,7 @@ def totals(
             if terms[p, k] == terms[p, k]:
                 part += terms[p, k] * weights[k]
                 weight += weights[k]
-        total[p] = _rounded(part / max(weight, 1e-12))
+        total[p] = _rounded(part / max(weight, 1e-12)) if near[p] else 0.0
 
 
 def best_pairs(
@@ -214,6 +218,65 @@ def best_pairs(
         q: cython.Py_ssize_t = best[place[p]]
         if q < 0 or total[p] > total[q] or (total[p] == total[q] and object_id[p] < object_id[q]):
             best[place[p]] = p
+
+
+def claims(
+    best: cython.longlong[::1],
+    row: cython.longlong[::1],
+    total: cython.double[::1],
+    least: cython.double,
+    chosen: cython.longlong[::1],
+) -> bool:
+    """Give each detection its best pair, where the total is not less than asked for.
+
+    Args:
+        best: (n,) pair of each detection, -1: none. row, total: (P,) of the pairs.
+        chosen: (n,) written: number of the pair, -1: none.
+
+    Returns:
+        Whether no object was given twice.
+    """
+    taken: set[Any] = set()
+    count: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    for i in range(best.shape[0]):
+        p: cython.Py_ssize_t = best[i]
+        chosen[i] = -1
+        if p >= 0 and total[p] >= least:
+            chosen[i] = p
+            taken.add(row[p])
+            count += 1
+    return len(taken) == count
+
+
+def settle(
+    chosen: cython.longlong[::1],
+    best: cython.longlong[::1],
+    pairs: Any,
+    terms: cython.double[:, ::1],
+    total: cython.double[::1],
+    candidate: cython.longlong[::1],
+    row: cython.longlong[::1],
+) -> None:
+    """Write what each detection joins, and how it compares to that, or to what it is most like.
+
+    Args:
+        chosen, best: (n,) pair it joins by, and its best one, -1: none. pairs: as in `arbiter`.
+        terms, total: (n, 4) and (n,) written; NaN: there is none. candidate, row: (n,) written: row
+            of the object that it is compared to, and joins; -1: none.
+    """
+    of_pair: cython.double[:, ::1] = pairs.terms
+    total_of_pair: cython.double[::1] = pairs.total
+    row_of_pair: cython.longlong[::1] = pairs.row
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    for i in range(chosen.shape[0]):
+        p: cython.Py_ssize_t = chosen[i] if chosen[i] >= 0 else best[i]
+        for k in range(terms.shape[1]):
+            terms[i, k] = of_pair[p, k] if p >= 0 else _NAN
+        total[i] = total_of_pair[p] if p >= 0 else _NAN
+        candidate[i] = row_of_pair[p] if p >= 0 else -1
+        row[i] = candidate[i] if chosen[i] >= 0 else -1
 
 
 def nearest_of_kind(
@@ -306,6 +369,20 @@ def agreement(
         agrees[i] = close
         count += close
     return count
+
+
+def mean_of(vectors: cython.double[:, ::1]) -> tuple[float, float, float]:
+    """The mean of some vectors, (m, 3), one added after the other."""
+    x: cython.double = 0.0
+    y: cython.double = 0.0
+    z: cython.double = 0.0
+    count: cython.Py_ssize_t = vectors.shape[0]
+    i: cython.Py_ssize_t
+    for i in range(count):
+        x += vectors[i, 0]
+        y += vectors[i, 1]
+        z += vectors[i, 2]
+    return x / count, y / count, z / count
 
 
 def spread(

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -54,7 +56,7 @@ def test_compiled_and_interpreted_agree_to_the_last_bit(seed: int, aware: bool) 
             center, half, sigma, place, row, records, aware, 0.5, terms, near
         )  # fmt: skip
         total = np.zeros(len(place))
-        module.totals(terms, np.array([0.2, 0.2, 0.5, 0.1]), total)
+        module.totals(terms, np.array([0.2, 0.2, 0.5, 0.1]), near, total)
         found.append((terms.tobytes(), near.tobytes(), total.tobytes()))
     assert found[0] == found[1]
 
@@ -77,10 +79,11 @@ def test_geometry_where_noise_is_not_allowed_for(module) -> None:
 @BOTH
 def test_a_total_is_the_weighted_mean_of_the_terms_that_exist(module) -> None:
     nan = np.nan
-    terms = np.array([[0.5, nan, 1.0, 0.0], [nan, nan, nan, 0.8], [nan] * 4, [1 / 3, 0, 0, 0]])
-    total = np.zeros(4)
-    module.totals(terms, np.array([0.2, 0.2, 0.5, 0.1]), total)
-    assert total.tolist() == [0.75, 0.8, 0.0, pytest.approx(0.066666667, abs=1e-12)]
+    rows = [[0.5, nan, 1.0, 0.0], [nan, nan, nan, 0.8], [nan] * 4, [1 / 3, 0, 0, 0], [1.0] * 4]
+    terms, near = np.array(rows), np.array([1, 1, 1, 1, 0], np.uint8)
+    total = np.full(5, nan)
+    module.totals(terms, np.array([0.2, 0.2, 0.5, 0.1]), near, total)
+    assert total.tolist() == [0.75, 0.8, 0.0, pytest.approx(0.066666667, abs=1e-12), 0.0]
     assert terms[3, 0] == 0.333333333  # rounded before anything is compared
 
 
@@ -90,6 +93,33 @@ def test_the_best_pair_has_the_highest_total_then_the_lowest_id(module) -> None:
     best = np.empty(3, np.int64)
     module.best_pairs(place, np.array([0.4, 0.9, 0.9, -1.0, -1.0]), ids, best)
     assert best.tolist() == [1, -1, 4]
+
+
+@BOTH
+def test_each_claims_its_best_pair_unless_another_wants_the_same_object(module) -> None:
+    best, row = np.array([1, -1, 2, 3]), np.array([5, 5, 7, 5])
+    total, chosen = np.array([0.1, 0.9, 0.3, 0.7]), np.empty(4, np.int64)
+    assert module.claims(best, row, total, 0.75, chosen)
+    assert chosen.tolist() == [1, -1, -1, -1]
+    assert not module.claims(best, row, total, 0.7, chosen)
+    assert module.claims(best[:0], row, total, 0.7, chosen[:0])
+
+
+@BOTH
+def test_what_a_detection_joins_is_shown_else_what_it_is_most_like(module) -> None:
+    pairs = SimpleNamespace(
+        terms=np.arange(12.0).reshape(3, 4),
+        total=np.array([0.5, 0.6, 0.7]),
+        row=np.array([9, 8, 7]),
+    )
+    terms, total = np.zeros((3, 4)), np.zeros(3)
+    candidate, row = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    chosen, best = np.array([1, -1, -1]), np.array([0, 2, -1])
+    module.settle(chosen, best, pairs, terms, total, candidate, row)
+    np.testing.assert_array_equal(terms, [[4, 5, 6, 7], [8, 9, 10, 11], [np.nan] * 4])
+    np.testing.assert_array_equal(total, [0.6, 0.7, np.nan])
+    assert candidate.tolist() == [8, 7, -1]
+    assert row.tolist() == [8, -1, -1]
 
 
 @BOTH
@@ -111,6 +141,14 @@ def test_displacements_leave_out_what_looks_different(module) -> None:
     assert count == 2
     assert place[:2].tolist() == [0, 2]
     assert away[:2] == pytest.approx(center[[0, 2]] - records['center'][[4, 6]])
+
+
+@BOTH
+@given(SEEDS, st.integers(1, 30))
+def test_the_mean_of_vectors_is_that_of_numpy(module, seed: int, count: int) -> None:
+    vectors = np.random.default_rng(seed).normal(0, 1, (count, 3))
+    expected = np.add.reduce(vectors, axis=0) / count
+    assert module.mean_of(vectors) == tuple(expected.tolist())
 
 
 @BOTH
