@@ -24,7 +24,6 @@ from memory_node.fusion import indexing
 from memory_node.fusion.grid import KEYS, Grid
 from memory_node.fusion.world import Rows, World
 from memory_node.model import Floats
-from memory_node.scene import boxes
 
 SLACK_M = 0.05
 """How far a centre may go from where it was indexed before the object is indexed anew."""
@@ -74,6 +73,7 @@ class CandidateIndex:
         self._class_of = np.zeros(len(world.alive), np.int8)
         self._placed = np.zeros((len(world.alive), 3))
         self._trees: list[_Tree] = []
+        self._in_trees = 0
         self._recent = [_Recent(0)]
         self._next_level = 1
         self._builder: _Builder | None = None
@@ -114,7 +114,7 @@ class CandidateIndex:
     def maintain(self) -> None:
         """Build new trees once the grids have grown. Call after each view."""
         if self._builder is None:
-            if len(self._recent[-1]) > max(RECENT, sum(len(t.rows) for t in self._trees) // 16):
+            if len(self._recent[-1]) > max(RECENT, self._in_trees // 16):
                 self._rebuild()
         elif self._builder.done:
             self._swap()
@@ -133,10 +133,11 @@ class CandidateIndex:
         """
         if not len(center):
             return NOTHING, NOTHING
-        radius = boxes.largest(half) + (margin_m + SLACK_M)
+        radius = np.empty(len(center))
+        most = indexing.radii(half, margin_m + SLACK_M, radius)
         found = [self._recently_around(center, radius, reaching=True)]
         for level in self._trees:
-            found += _search(level, center, radius + level.reach_m)
+            found += _search(level, center, radius, most)
         pairs = _sorted(found)
         places, rows = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
         kept = indexing.touching(
@@ -170,7 +171,7 @@ class CandidateIndex:
         found = []
         for recent in self._recent:
             found += recent.grid.around(center, radius, reaching)
-        return np.array(found, np.int64)
+        return np.array(found, np.int64) if found else NOTHING
 
     # -- levels ------------------------------------------------------------------------------
 
@@ -222,6 +223,7 @@ class CandidateIndex:
             number = self._new_number()
             self._level_of[rows[self._level_of[rows] == levels]] = number
             self._trees.append(_Tree(number, rows, tree, CLASS_LIMITS_M[size_class]))
+        self._in_trees = sum(len(level.rows) for level in self._trees)
         self._recent = self._recent[-1:]
 
     def _new_number(self) -> int:
@@ -252,23 +254,28 @@ class _Builder:
         self._ready.set()
 
 
-def _search(level: _Tree, center: Floats, radius: Floats) -> list[Rows]:
-    """Pairs, as KEYS, within a cube of half side `radius` about each centre; arrays of them."""
+def _search(level: _Tree, center: Floats, radius: Floats, most: float) -> list[Rows]:
+    """Arrays of pairs, as KEYS, of what may reach into a cube about each centre.
+
+    radius: (n,) half sides of the cubes. most: the largest of them.
+    """
     n, k = len(center), min(NEIGHBOURS, len(level.rows))
     if n == 1:  # a place: there may be many about it, so do not stop at the nearest
         return [_all_about(0, level, center, radius)]
-    bound = float(radius.max()) * (1 + 1e-9)
+    bound = (most + level.reach_m) * (1 + 1e-9)
     found, entry = level.tree.query(center, k=k, p=np.inf, distance_upper_bound=bound)
     pairs = np.empty(n * k, np.int64)
     count, full = indexing.reached(
-        found.reshape(n, k), entry.reshape(n, k), radius, level.rows, k < len(level.rows), pairs
-    )
+        found.reshape(n, k), entry.reshape(n, k), radius, level.reach_m, level.rows,
+        k < len(level.rows), pairs,
+    )  # fmt: skip
     return [pairs[:count], *(_all_about(place, level, center, radius) for place in full)]
 
 
 def _all_about(place: int, level: _Tree, center: Floats, radius: Floats) -> Rows:
     """As `_search`, of one place."""
-    found = level.tree.query_ball_point(center[place], radius[place], p=np.inf)
+    reach_m = radius[place] + level.reach_m
+    found = level.tree.query_ball_point(center[place], reach_m, p=np.inf)
     return place * KEYS + level.rows[np.array(found, dtype=np.int64)]
 
 

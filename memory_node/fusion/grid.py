@@ -64,6 +64,7 @@ class Grid:
         self._reach_m = np.array(reach_m, dtype=np.float64)
         self._per_meter = 1.0 / (2.0 * self._reach_m + 1.0)
         self.counts = np.zeros(len(self._reach_m), np.int64)
+        self._count = 0
         self._used = 0
         self._free = -1
         self._heads = np.full(256, -1, np.int64)
@@ -73,7 +74,7 @@ class Grid:
         """Of each entry: along x, y and z, and its class."""
 
     def __len__(self) -> int:
-        return int(self.counts.sum())
+        return self._count
 
     def put(
         self,
@@ -82,7 +83,8 @@ class Grid:
         class_of: cython.schar[::1],
     ) -> None:
         """Add rows where they are: center, class_of: (all rows, 3) metres and (all rows,)."""
-        self._reserve(len(self) + rows.shape[0])
+        self._count += rows.shape[0]
+        self._reserve(self._count)
         heads: cython.longlong[::1] = self._heads
         following: cython.longlong[::1] = self._next
         entries: cython.longlong[::1] = self._rows
@@ -150,6 +152,7 @@ class Grid:
             entries[at] = _FREE
             following[at] = self._free
             self._free = at
+            self._count -= 1
             counts[kind] -= 1
 
     def around(
@@ -165,9 +168,9 @@ class Grid:
             Numbers in no order.
         """
         found: list[Any] = []
-        used: cython.Py_ssize_t = self._used
-        if not used:
+        if not self._count:
             return found
+        used: cython.Py_ssize_t = self._used
         heads: cython.longlong[::1] = self._heads
         following: cython.longlong[::1] = self._next
         entries: cython.longlong[::1] = self._rows

@@ -18,10 +18,27 @@ _INFINITY = cython.declare(cython.double, float('inf'))
 _KEYS = cython.declare(cython.longlong, grid.KEYS)
 
 
+def radii(
+    half: cython.double[:, ::1], margin_m: cython.double, radius: cython.double[::1]
+) -> cython.double:
+    """Write how far about the centre of each box to look, half a cube's side; returns the largest.
+
+    Args:
+        half: (n, 3) metres. margin_m: is added to the longest. radius: (n,) written.
+    """
+    most: cython.double = 0.0
+    i: cython.Py_ssize_t
+    for i in range(half.shape[0]):
+        radius[i] = max(half[i, 0], half[i, 1], half[i, 2]) + margin_m
+        most = max(most, radius[i])
+    return most
+
+
 def reached(
     found: cython.double[:, :],
     entry: cython.Py_ssize_t[:, :],
     radius: cython.double[::1],
+    reach_m: cython.double,
     rows: cython.longlong[::1],
     more: cython.bint,
     pairs: cython.longlong[::1],
@@ -30,7 +47,8 @@ def reached(
 
     Args:
         found, entry: (n, k) distances, ascending, and entries of the tree.
-        radius: (n,) half side of the cube that is asked about. rows: (entries,) their rows.
+        radius: (n,) half side of the cube that is asked about, less what an entry may reach.
+        reach_m: that. rows: (entries,) rows of the entries.
         more: whether there may be more than k entries.
         pairs: (n * k,) written.
 
@@ -44,11 +62,12 @@ def reached(
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
     for i in range(found.shape[0]):
-        if more and found[i, last] <= radius[i]:
+        most: cython.double = radius[i] + reach_m
+        if more and found[i, last] <= most:
             full.append(i)
             continue
         for k in range(last + 1):
-            if not found[i, k] <= radius[i]:
+            if not found[i, k] <= most:
                 break
             pairs[count] = i * _KEYS + rows[entry[i, k]]
             count += 1

@@ -19,10 +19,10 @@ from memory_node.fusion import blending
 from memory_node.fusion.depth import depth_problem
 from memory_node.fusion.features import unit_rows
 from memory_node.fusion.looks import variance_of
-from memory_node.fusion.reading import read_numbers
+from memory_node.fusion.reading import pick, read_numbers, sort_rows
 from memory_node.fusion.world import Features
 from memory_node.model import UNKNOWN_LABEL, Detection, FieldOfView, Floats, View
-from memory_node.scene.boxes import Bools, largest
+from memory_node.scene.boxes import Bools
 
 REASONS = {
     'bad_type': 'a field has the wrong type or number of values',
@@ -62,8 +62,6 @@ MAX_LABEL = 120
 TINY = 1e-6
 """What a covariance may miss by and still be one, as a share of its largest variance."""
 _REAL = (int, float, np.integer, np.floating)
-_KEYS = ([1], [1, 2, 3, 4, 5, 6, 0])
-"""Columns of the numbers by which detections of one label are sorted; mostly the first will do."""
 
 
 @dataclass(frozen=True)
@@ -257,14 +255,15 @@ def take_in(
             if d.feature is not None:
                 refused.setdefault(k, 'feature_space')
     features = _features(detections, feature_dim, refused)
-    for k, (label, has_feature) in enumerate(zip(labels, features.has.tolist())):
-        if not label and k not in refused:
-            if has_feature:
-                labels[k] = UNKNOWN_LABEL
-            else:
-                refused[k] = 'no_label'
-        elif in_turn and not has_feature:
-            refused.setdefault(k, 'no_feature')
+    if not all(labels):
+        for k in np.flatnonzero(features.has).tolist():
+            labels[k] = labels[k] or UNKNOWN_LABEL
+    if not features.has.all():
+        for k in np.flatnonzero(~features.has).tolist():
+            if not labels[k]:
+                refused.setdefault(k, 'no_label')
+            elif in_turn:
+                refused.setdefault(k, 'no_feature')
     kept = np.arange(len(detections))
     if refused:
         kept = np.delete(kept, list(refused))
@@ -280,13 +279,9 @@ def _canonical(
     features: _Units,
 ) -> np.ndarray:
     """Sort by label, position, size and score: ids and ties never hang on the sender's order."""
-    if len(kept) < 2:
-        return kept
-    names = [labels[k] for k in kept.tolist()]
-    for columns in _KEYS:
-        keys = list(zip(names, *numbers[kept][:, columns].T.tolist()))
-        if len(set(keys)) == len(keys):
-            return kept[sorted(range(len(keys)), key=keys.__getitem__)]
+    order = kept.copy()
+    if sort_rows(labels, numbers, order):
+        return order
 
     def everything(k: int) -> tuple[Any, ...]:
         d = detections[k]
@@ -433,17 +428,19 @@ def _evidence(
     center, size, half = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     orientation, oriented = np.empty((n, 4)), np.empty(n, bool)
     blending.spread_out(numbers, order, center, size, half, orientation, oriented.view(np.uint8))
+    score, extent = np.empty(n), np.empty(n, bool)
+    pick(numbers, order, score, extent.view(np.uint8))
     cov, sigma = _covariances([d.position_cov for d in some], default_sigma_m)
     return Evidence(
         index=order,
         labels=[labels[k] for k in places],
-        score=numbers[order, 0],
+        score=score,
         center=center,
         size=size,
         half=half,
         orientation=orientation,
         oriented=oriented,
-        extent=largest(size) > 0,
+        extent=extent,
         cov=cov,
         sigma=sigma,
         feature=features.units.take(order, axis=0),
@@ -455,8 +452,9 @@ def _evidence(
 
 def _covariances(given: list[Any], default_sigma_m: float) -> tuple[Floats, Floats]:
     """A covariance that is no covariance is taken as unknown; the detection stays (C14)."""
-    cov = np.full((len(given), 9), np.nan)
-    sigma = np.full(len(given), default_sigma_m)
+    cov, sigma = np.empty((len(given), 9)), np.empty(len(given))
+    cov.fill(np.nan)
+    sigma.fill(default_sigma_m)
     for k, value in enumerate(given):
         if value is None:
             continue

@@ -65,13 +65,20 @@ def test_what_is_close_by_equals_brute_force_each_once(module, seed: int) -> Non
 
 
 @BOTH
+def test_how_far_to_look_follows_from_the_longest_side(module) -> None:
+    half, radius = np.array([[0.5, 0.25, 0.0], [0.0, 0.0, 2.0], [0.0, 1.0, 0.0]]), np.empty(3)
+    assert module.radii(half, 0.25, radius) == 2.25
+    assert radius.tolist() == [0.75, 2.25, 1.25]
+
+
+@BOTH
 def test_a_place_with_as_many_as_were_asked_for_is_looked_at_again(module) -> None:
     found = np.array([[0.1, 0.2], [0.1, np.inf], [np.inf, np.inf]])
     entry = np.array([[2, 0], [1, 3], [3, 3]])
     rows = np.array([10, 11, 12])
     for more, expected in ((True, [(1, 11)]), (False, [(0, 12), (0, 10), (1, 11)])):
         pairs = np.empty(6, np.int64)
-        count, full = module.reached(found, entry, np.full(3, 0.5), rows, more, pairs)
+        count, full = module.reached(found, entry, np.full(3, 0.2), 0.3, rows, more, pairs)
         assert [divmod(pair, KEYS) for pair in pairs[:count].tolist()] == expected
         assert full == [0][: int(more)]
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plain numbers of detections are read, compiled and interpreted; others are left to numpy."""
+"""The loops over the numbers of detections beside plain Python, compiled and interpreted."""
 
 from __future__ import annotations
 
@@ -73,3 +73,32 @@ def test_what_is_no_plain_number_is_told(module: Any, fields: dict[str, Any]) ->
     numbers, odd = read(module, [seen(), seen(**fields), seen(center_m=(7, 8, 9))])
     assert odd == [1]
     assert numbers[2, 1:4].tolist() == [7, 8, 9]
+
+
+@BOTH
+@given(
+    st.lists(st.tuples(st.sampled_from('ab'), *[st.sampled_from([-0.0, 0.0, 1.0])] * 7)), st.data()
+)
+def test_rows_are_sorted_by_name_centre_size_and_score(
+    module: Any, keys: list[Any], data: st.DataObject
+) -> None:
+    numbers = np.zeros((len(keys), 11))
+    for k, (_, *centre_and_size, score) in enumerate(keys):
+        numbers[k, :7] = score, *centre_and_size
+    order = np.array(data.draw(st.permutations(range(len(keys)))), dtype=np.int64)
+    order = order[: data.draw(st.integers(0, len(keys)))]
+    expected = sorted(order.tolist(), key=keys.__getitem__)
+    differ = len({keys[k] for k in expected}) == len(expected)
+    assert module.sort_rows([name for name, *_ in keys], numbers, order) == differ
+    assert order.tolist() == expected
+
+
+@BOTH
+def test_scores_and_extents_of_some_rows(module: Any) -> None:
+    numbers = np.zeros((4, 11))
+    numbers[:, 0] = 0.1, 0.2, 0.3, 0.4
+    numbers[1, 6] = numbers[3, 4] = 0.5
+    score, extent = np.empty(3), np.empty(3, np.uint8)
+    module.pick(numbers, np.array([3, 0, 1]), score, extent)
+    assert score.tolist() == [0.4, 0.1, 0.2]
+    assert extent.tolist() == [1, 0, 1]
