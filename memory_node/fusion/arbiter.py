@@ -133,12 +133,11 @@ def find_pairs(
     terms, total = np.empty((len(place), len(TERMS))), np.empty(len(place))
     if not len(place):
         return Pairs(place, row, object_id, terms, total)
-    near = _geometry_terms(terms, evidence, place, row, records, c)
+    near = np.ones(len(place), bool)
+    _set_geometry(terms, near, evidence, place, row, records, c)
     world.features.cosines(evidence.feature, evidence.has_feature, place, row, records, terms)
     world.labels.terms(label, place, row, records, terms)
-    scoring.totals(terms, np.array(c.weights), total)
-    if near is not None:
-        total[~near] = 0.0
+    scoring.totals(terms, np.array(c.weights), near.view(np.uint8), total)
     if c.antonyms and c.profile != CHRONOTOPE:
         total[world.labels.opposed(label[place], records['label'][row], c.antonyms)] = 0.0
     return Pairs(place, row, object_id, terms, total)
@@ -149,9 +148,9 @@ def _candidates(
 ) -> tuple[npt.NDArray[np.int64], Rows]:
     """Places and rows of pairs whose boxes nearly touch; of a vast box only the nearest ones."""
     center, half, margin_m = evidence.center, evidence.half, _margin(evidence, c)
-    vast = np.flatnonzero(boxes.largest(half) > VAST_M)
-    if c.profile == CHRONOTOPE or not len(vast):
+    if c.profile == CHRONOTOPE or not half.max(initial=0.0) > VAST_M:
         return index.overlapping(center, half, margin_m)
+    vast = np.flatnonzero(boxes.largest(half) > VAST_M)
     usual = np.setdiff1d(np.arange(len(evidence)), vast)
     place, row = index.overlapping(center[usual], half[usual], margin_m)
     places, rows = [usual[place]], [row]
@@ -174,13 +173,14 @@ def _margin(evidence: Evidence, c: Config) -> float:
     return max(c.dilation_m, CANDIDATE_SIGMAS * float(evidence.sigma.max(initial=0.0)))
 
 
-def _geometry_terms(
-    terms: Floats, evidence: Evidence, place: Rows, row: Rows, records: Records, c: Config
-) -> boxes.Bools | None:
+def _set_geometry(
+    terms: Floats, near: boxes.Bools, evidence: Evidence, place: Rows, row: Rows, records: Records,
+    c: Config,
+) -> None:  # fmt: skip
     """Write distance and box overlap of each pair (CH-16).
 
-    Returns:
-        (P,) whether noise, and a box seen in part, explain the distance; None: that is not asked.
+    near: (P,) written where that is asked: whether noise, and a box seen in part, explain the
+        distance.
     """
     if c.profile == CHRONOTOPE:
         center, half = evidence.center[place], evidence.half[place]
@@ -188,13 +188,13 @@ def _geometry_terms(
         terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / c.geometry_range_m)
         overlap = boxes.iou(center, half, records['hull_center'][row], records['half'][row])
         terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
-        return None
-    near = np.empty(len(place), bool)
+        return
     scoring.geometry_terms(
         evidence.center, evidence.half, evidence.sigma, place, row, records,
         c.noise_aware, c.geometry_range_m, terms, near.view(np.uint8),
     )  # fmt: skip
-    return near if c.size_gate else None
+    if not c.size_gate:
+        near[:] = True
 
 
 def judge(
@@ -216,21 +216,15 @@ def judge(
     alone = pairs.without(folded) if folded.any() else pairs
     best = _best(pairs, n)
     chosen = _assign(alone, _best(alone, n) if alone is not pairs else best, c.merge_score)
-    matched = chosen >= 0
-    shown = np.where(matched, chosen, best)
-    some = np.flatnonzero(shown >= 0)
-    shown = shown[some]
-    terms, total = np.full((n, 4), np.nan), np.full(n, np.nan)
-    terms[some], total[some] = pairs.terms[shown], pairs.total[shown]
-    candidate = np.full(n, -1, np.int64)
-    candidate[some] = pairs.row[shown]
-    row = np.where(matched, candidate, -1)
+    terms, total = np.empty((n, len(TERMS))), np.empty(n)
+    candidate, row = np.empty(n, np.int64), np.empty(n, np.int64)
+    scoring.settle(chosen, best, pairs, terms, total, candidate, row)
+    matched = row >= 0
     certain = evidence.score >= c.create_score
-    created = ~matched & certain & ~barred & ~folded
-    reason = [
-        '' if kept else FORGOTTEN if bar else LOW_SCORE
-        for kept, bar in zip((matched | created).tolist(), (barred & certain).tolist())
-    ]
+    created = certain & ~(matched | barred | folded)
+    reason = [''] * n
+    for k in np.flatnonzero(~(matched | created)).tolist():
+        reason[k] = FORGOTTEN if barred[k] and certain[k] else LOW_SCORE
     if folded.any():
         twin = twin.copy()
         for k in np.flatnonzero(folded).tolist():
@@ -254,16 +248,11 @@ def _assign(pairs: Pairs, best: npt.NDArray[np.int64], merge_score: float) -> np
 
     best: (n,) the pair with the highest total of each detection, -1: none.
     """
-    chosen = np.full(len(best), -1, np.int64)
+    chosen = np.empty(len(best), np.int64)
+    if scoring.claims(best, pairs.row, pairs.total, merge_score, chosen):
+        return chosen  # nobody is in another's way
+    chosen[:] = -1
     good = np.flatnonzero(pairs.total >= merge_score)
-    if not len(good):
-        return chosen
-    some = np.flatnonzero(best >= 0)
-    some = some[pairs.total[best[some]] >= merge_score]
-    winners = best[some]
-    if len(set(pairs.row[winners].tolist())) == len(winners):  # nobody is in another's way
-        chosen[some] = winners
-        return chosen
     place, object_id, total = pairs.place[good], pairs.object_id[good], pairs.total[good]
     places, i = np.unique(place, return_inverse=True)
     ids, j = np.unique(object_id, return_inverse=True)

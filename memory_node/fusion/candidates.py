@@ -6,26 +6,24 @@
 scipy's cKDTree cannot be changed once built. So the objects lie in *levels* by size class: trees
 over the centres as they were when built, and hash grids of what was added or moved since. When a
 grid has grown, a thread builds new trees from everything; meanwhile changes go into fresh grids,
-so that the old ones can go as a whole when the trees are swapped in. A record says in which level
-its object is valid; entries elsewhere are stale and skipped. What is found is checked against the
-boxes as they are now, so the answer equals that of a brute-force search at every moment (property
-test), whether or not a rebuild is under way.
+so that the old ones can go as a whole when the trees are swapped in. `_level_of` says in which
+level each object is certain to be found; older entries of it elsewhere are stale. What is found is
+checked against the boxes as they are now, so the answer equals that of a brute-force search at
+every moment (property test), whether or not a rebuild is under way.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from memory_node.fusion import scoring
-from memory_node.fusion.grid import Grid
+from memory_node.fusion import indexing
+from memory_node.fusion.grid import KEYS, Grid
 from memory_node.fusion.world import Rows, World
 from memory_node.model import Floats
-from memory_node.scene import boxes
 
 SLACK_M = 0.05
 """How far a centre may go from where it was indexed before the object is indexed anew."""
@@ -56,16 +54,14 @@ class _Tree:
 
 @dataclass
 class _Recent:
-    """What was added or moved in some stretch of time: a grid for each size class, and the huge."""
+    """What was added or moved in some stretch of time, and the huge."""
 
     number: int
-    grids: list[Grid] = field(
-        default_factory=lambda: [Grid(2.0 * reach + 1.0) for reach in CLASS_LIMITS_M]
-    )
-    huge: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
+    grid: Grid = field(default_factory=lambda: Grid(_REACH_M))
 
     def __len__(self) -> int:
-        return sum(map(len, self.grids))
+        """How many could lie in trees as well."""
+        return len(self.grid) - int(self.grid.counts[_HUGE])
 
 
 class CandidateIndex:
@@ -77,6 +73,7 @@ class CandidateIndex:
         self._class_of = np.zeros(len(world.alive), np.int8)
         self._placed = np.zeros((len(world.alive), 3))
         self._trees: list[_Tree] = []
+        self._in_trees = 0
         self._recent = [_Recent(0)]
         self._next_level = 1
         self._builder: _Builder | None = None
@@ -92,22 +89,15 @@ class CandidateIndex:
         newest = self._recent[-1]
         there = self._level_of[rows] == newest.number
         if there.any():
-            self._take_out(rows[there], newest)
+            newest.grid.take(rows[there], self._placed, self._class_of)
         self._place(rows)
-        self._level_of[rows] = newest.number
-        classes = self._class_of[rows]
-        for c in set(classes.tolist()):
-            some = rows[classes == c]
-            if c == _HUGE:
-                newest.huge = np.concatenate([newest.huge, some])
-            else:
-                newest.grids[c].put(some, self._placed[some])
+        self._put(rows, newest)
 
     def update(self, rows: Rows) -> None:
         """Index anew those objects that moved or grew beyond what their level allows for."""
         if not len(rows):
             return
-        strayed = scoring.strayed(
+        strayed = indexing.strayed(
             self._world.records, rows, self._placed, self._class_of, _REACH_M, SLACK_M
         )
         if strayed:
@@ -118,13 +108,13 @@ class CandidateIndex:
         if row < len(self._level_of):
             newest = self._recent[-1]
             if self._level_of[row] == newest.number:
-                self._take_out(np.array([row]), newest)
+                newest.grid.take(np.array([row]), self._placed, self._class_of)
             self._level_of[row] = _NOWHERE
 
     def maintain(self) -> None:
         """Build new trees once the grids have grown. Call after each view."""
         if self._builder is None:
-            if len(self._recent[-1]) > max(RECENT, sum(len(t.rows) for t in self._trees) // 16):
+            if len(self._recent[-1]) > max(RECENT, self._in_trees // 16):
                 self._rebuild()
         elif self._builder.done:
             self._swap()
@@ -142,72 +132,46 @@ class CandidateIndex:
             (P,) places in `center` and (P,) rows, sorted by place, then by row.
         """
         if not len(center):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        radius = boxes.largest(half) + (margin_m + SLACK_M)
-        records, found = self._world.records, []
-        for number, places, rows in self._around(center, radius):
-            kept = scoring.touching(
-                center, half, margin_m, places, rows, self._level_of, number, records
-            )
-            found.append((places[:kept], rows[:kept]))
-        places, rows = _joined(found)
-        order = np.lexsort([rows, places])
-        return places[order], rows[order]
+            return NOTHING, NOTHING
+        radius = np.empty(len(center))
+        most = indexing.radii(half, margin_m + SLACK_M, radius)
+        found = [self._recently_around(center, radius, reaching=True)]
+        for level in self._trees:
+            found += _search(level, center, radius, most)
+        pairs = _sorted(found)
+        places, rows = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
+        kept = indexing.touching(
+            center, half, margin_m, pairs, self._level_of, self._world.records, places, rows
+        )
+        return places[:kept], rows[:kept]
 
     def within(self, point: Floats, radius_m: float) -> tuple[Rows, Floats]:
         """Find objects whose centre is within a radius: (R,) rows ascending, (R,) distances."""
-        reach_m = radius_m + SLACK_M
-        found = []
+        off_center = self._world.off_center
+        point = np.array(point, dtype=np.float64)  # in one piece and writable, as loops want it
+        reach_m = np.array([radius_m + SLACK_M])
+        found = [self._recently_around(point.reshape(1, 3), reach_m, off_center)]
         for level in self._trees:
-            off_m = level.reach_m + SLACK_M if self._world.off_center else SLACK_M
+            off_m = level.reach_m + SLACK_M if off_center else SLACK_M
             near = level.tree.query_ball_point(point, radius_m + DIAGONAL * off_m)
             if near:
-                rows = level.rows[near]
-                found.append(rows[self._level_of[rows] == level.number])
-        if any(len(recent) or len(recent.huge) for recent in self._recent):
-            around = self._recently_around(
-                point.reshape(1, 3), np.array([reach_m]), self._world.off_center
-            )
-            found += (rows[self._level_of[rows] == number] for number, _, rows in around)
-        rows = found[0] if len(found) == 1 else np.concatenate([NOTHING, *found])
-        rows.sort()
-        x, y, z = (self._world.records['center'][rows] - point).T
-        distance = np.sqrt(x * x + y * y + z * z)
-        keep = distance <= radius_m
-        return rows[keep], distance[keep]
+                found.append(level.rows[near])
+        rows = _sorted(found)
+        distance = np.empty(len(rows))
+        kept = indexing.close_by(
+            point, radius_m, rows, self._level_of, self._world.records, distance
+        )
+        return rows[:kept], distance[:kept]
 
-    def _around(
-        self, center: Floats, radius: Floats, reach: bool = True
-    ) -> Iterator[tuple[int, Rows, Rows]]:
-        """Pairs whose centres are within a cube of the radius (plus the reach of the level).
+    def _recently_around(self, center: Floats, radius: Floats, reaching: bool) -> Rows:
+        """Pairs, as KEYS, of what was added or moved since the trees were built.
 
-        Yields:
-            Number of a level, and (P,) places and (P,) rows found there; a pair is valid where the
-            row is in that level.
+        Their centres are within a cube of the radius, grown by what they may reach where asked to.
         """
-        for level in self._trees:
-            places, rows = _search(level, center, radius + (level.reach_m if reach else 0.0))
-            yield level.number, places, rows
-        yield from self._recently_around(center, radius, reach)
-
-    def _recently_around(
-        self, center: Floats, radius: Floats, reach: bool
-    ) -> Iterator[tuple[int, Rows, Rows]]:
-        """As `_around`, of what was added or moved since the trees were built."""
+        found = []
         for recent in self._recent:
-            near_places: list[int] = []
-            near_rows: list[int] = []
-            for limit, grid in zip(CLASS_LIMITS_M, recent.grids):
-                if len(grid):
-                    some = grid.around(center, radius + (limit if reach else 0.0))
-                    near_places += some[0]
-                    near_rows += some[1]
-            if near_rows or len(recent.huge):
-                n, huge = len(center), recent.huge
-                rows = np.concatenate([np.array(near_rows, np.int64), np.tile(huge, n)])
-                places = np.array(near_places, np.int64)
-                places = np.concatenate([places, np.repeat(np.arange(n), len(huge))])
-                yield recent.number, places, rows
+            found += recent.grid.around(center, radius, reaching)
+        return np.array(found, np.int64) if found else NOTHING
 
     # -- levels ------------------------------------------------------------------------------
 
@@ -220,26 +184,17 @@ class CandidateIndex:
             self._placed = np.concatenate([self._placed, np.zeros((missing, 3))])
 
     def _place(self, rows: Rows) -> None:
-        r = self._world.records
-        self._placed[rows] = r['hull_center'][rows]
-        self._class_of[rows] = np.searchsorted(CLASS_LIMITS_M, r['half'][rows].max(axis=1))
+        indexing.place(self._world.records, rows, _REACH_M, self._placed, self._class_of)
 
-    def _take_out(self, rows: Rows, recent: _Recent) -> None:
-        """Take rows out of the grids in which they are valid."""
-        classes = self._class_of[rows]
-        for c in set(classes.tolist()):
-            some = rows[classes == c]
-            if c == _HUGE:
-                recent.huge = recent.huge[~np.isin(recent.huge, some)]
-            else:
-                recent.grids[c].take(some, self._placed[some])
+    def _put(self, rows: Rows, recent: _Recent) -> None:
+        recent.grid.put(rows, self._placed, self._class_of)
+        self._level_of[rows] = recent.number
 
     def _begin(self, rows: Rows) -> None:
         """Build trees of everything there is, at once."""
         if len(rows):
             self._place(rows)
             self._level_of[rows] = self._recent[-1].number
-            self._recent[-1].huge = rows[self._class_of[rows] == _HUGE]
             self._rebuild(in_background=False)
             self._swap()
 
@@ -247,8 +202,8 @@ class CandidateIndex:
         """Build trees from everything; what changes from now on goes into fresh grids."""
         rows = np.flatnonzero(self._level_of >= 0)
         huge = self._class_of[rows] == _HUGE
-        self._recent.append(_Recent(self._new_number(), huge=rows[huge]))
-        self._level_of[rows[huge]] = self._recent[-1].number
+        self._recent.append(_Recent(self._new_number()))
+        self._put(rows[huge], self._recent[-1])
         rows = rows[~huge]
         self._builder = _Builder(
             rows, self._level_of[rows], self._placed[rows], self._class_of[rows]
@@ -268,6 +223,7 @@ class CandidateIndex:
             number = self._new_number()
             self._level_of[rows[self._level_of[rows] == levels]] = number
             self._trees.append(_Tree(number, rows, tree, CLASS_LIMITS_M[size_class]))
+        self._in_trees = sum(len(level.rows) for level in self._trees)
         self._recent = self._recent[-1:]
 
     def _new_number(self) -> int:
@@ -298,29 +254,33 @@ class _Builder:
         self._ready.set()
 
 
-def _search(level: _Tree, center: Floats, radius: Floats) -> tuple[Rows, Rows]:
-    """Pairs (place, row) within a cube of half side `radius` about each centre."""
-    if len(center) == 1:  # a place: there may be many about it, so do not stop at the nearest
-        found = level.tree.query_ball_point(center[0], radius[0], p=np.inf)
-        return np.zeros(len(found), np.int64), level.rows[np.array(found, dtype=np.int64)]
+def _search(level: _Tree, center: Floats, radius: Floats, most: float) -> list[Rows]:
+    """Arrays of pairs, as KEYS, of what may reach into a cube about each centre.
+
+    radius: (n,) half sides of the cubes. most: the largest of them.
+    """
     n, k = len(center), min(NEIGHBOURS, len(level.rows))
-    bound = float(radius.max()) * (1 + 1e-9)
+    if n == 1:  # a place: there may be many about it, so do not stop at the nearest
+        return [_all_about(0, level, center, radius)]
+    bound = (most + level.reach_m) * (1 + 1e-9)
     found, entry = level.tree.query(center, k=k, p=np.inf, distance_upper_bound=bound)
-    places, rows, full = np.empty(n * k, np.int64), np.empty(n * k, np.int64), np.empty(n, np.uint8)
-    count = scoring.within_reach(
-        found.reshape(n, k), entry.reshape(n, k), radius, level.rows, k < len(level.rows),
-        places, rows, full,
+    pairs = np.empty(n * k, np.int64)
+    count, full = indexing.reached(
+        found.reshape(n, k), entry.reshape(n, k), radius, level.reach_m, level.rows,
+        k < len(level.rows), pairs,
     )  # fmt: skip
-    parts = [(places[:count], rows[:count])]
-    for place in np.flatnonzero(full).tolist() if full.any() else ():
-        more = level.tree.query_ball_point(center[place], radius[place], p=np.inf)
-        parts.append((np.full(len(more), place), level.rows[np.array(more, dtype=np.int64)]))
-    return _joined(parts)
+    return [pairs[:count], *(_all_about(place, level, center, radius) for place in full)]
 
 
-def _joined(parts: list[tuple[Rows, Rows]]) -> tuple[Rows, Rows]:
-    """Pairs of several searches."""
-    if len(parts) == 1:
-        return parts[0]
-    places, rows = zip(*parts) if parts else ((NOTHING,), (NOTHING,))
-    return np.concatenate(places), np.concatenate(rows)
+def _all_about(place: int, level: _Tree, center: Floats, radius: Floats) -> Rows:
+    """As `_search`, of one place."""
+    reach_m = radius[place] + level.reach_m
+    found = level.tree.query_ball_point(center[place], reach_m, p=np.inf)
+    return place * KEYS + level.rows[np.array(found, dtype=np.int64)]
+
+
+def _sorted(found: list[Rows]) -> Rows:
+    """What was found in all levels, ascending; that an object is found in two does not matter."""
+    pairs = np.concatenate(found)
+    pairs.sort()
+    return pairs

@@ -19,9 +19,10 @@ from memory_node.fusion import blending
 from memory_node.fusion.depth import depth_problem
 from memory_node.fusion.features import unit_rows
 from memory_node.fusion.looks import variance_of
+from memory_node.fusion.reading import pick, read_numbers, sort_rows
 from memory_node.fusion.world import Features
 from memory_node.model import UNKNOWN_LABEL, Detection, FieldOfView, Floats, View
-from memory_node.scene.boxes import Bools, largest
+from memory_node.scene.boxes import Bools
 
 REASONS = {
     'bad_type': 'a field has the wrong type or number of values',
@@ -254,15 +255,18 @@ def take_in(
             if d.feature is not None:
                 refused.setdefault(k, 'feature_space')
     features = _features(detections, feature_dim, refused)
-    for k, label in enumerate(labels):
-        if not label and k not in refused:
-            if k in features:
-                labels[k] = UNKNOWN_LABEL
-            else:
-                refused[k] = 'no_label'
-        elif in_turn and k not in features:
-            refused.setdefault(k, 'no_feature')
-    kept = np.array([k for k in range(len(detections)) if k not in refused], dtype=np.int64)
+    if not all(labels):
+        for k in np.flatnonzero(features.has).tolist():
+            labels[k] = labels[k] or UNKNOWN_LABEL
+    if not features.has.all():
+        for k in np.flatnonzero(~features.has).tolist():
+            if not labels[k]:
+                refused.setdefault(k, 'no_label')
+            elif in_turn:
+                refused.setdefault(k, 'no_feature')
+    kept = np.arange(len(detections))
+    if refused:
+        kept = np.delete(kept, list(refused))
     order = kept if in_turn else _canonical(detections, kept, labels, numbers, features)
     return Intake(_evidence(detections, order, labels, numbers, features, default_sigma_m), refused)
 
@@ -275,15 +279,9 @@ def _canonical(
     features: _Units,
 ) -> np.ndarray:
     """Sort by label, position, size and score: ids and ties never hang on the sender's order."""
-    if len(kept) < 2:
-        return kept
-    keys = [
-        (labels[k], *row, score)
-        for k, (score, *row) in zip(kept.tolist(), numbers[kept, :7].tolist())
-    ]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    if len(set(keys)) == len(keys):
-        return kept[order]
+    order = kept.copy()
+    if sort_rows(labels, numbers, order):
+        return order
 
     def everything(k: int) -> tuple[Any, ...]:
         d = detections[k]
@@ -295,22 +293,13 @@ def _canonical(
 
 def _numbers(detections: Sequence[Detection]) -> tuple[Floats, dict[int, str]]:
     """(n, 11) score, centre, size, orientation; what is no number is refused as bad_type."""
-    try:
-        rows = [(d.score, *d.center_m, *d.size_m, *d.orientation_xyzw) for d in detections]
-        table = np.array(rows, dtype=np.float64).reshape(len(rows), -1)
-        fits = all(len(d.center_m) == 3 and len(d.size_m) == 3 for d in detections)
-        if (fits and table.shape[1] == 11) or not rows:
-            return table.reshape(len(rows), 11), {}
-    except (TypeError, ValueError):
-        pass
     refused: dict[int, str] = {}
-    table = np.zeros((len(detections), 11))
-    for k, d in enumerate(detections):
-        row = _one_row(d)
+    table = np.empty((len(detections), 11))
+    for k in read_numbers(detections, table):
+        row = _one_row(detections[k])
         if row is None:
             refused[k] = 'bad_type'
-        else:
-            table[k] = row
+        table[k] = 0.0 if row is None else row
     return table, refused
 
 
@@ -348,55 +337,70 @@ def _clean(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Units:
-    """Features of unit norm. row: place in the view → row of `units`, (F, D) float32."""
+    """Features of unit norm: (n, D) float32, of those detections that have one (n,)."""
 
-    row: dict[int, int]
     units: Features
-
-    def __contains__(self, place: int) -> bool:
-        return place in self.row
+    has: Bools
 
     def bytes_of(self, place: int) -> bytes:
         """To compare features by; empty where there is none."""
-        return self.units[self.row[place]].tobytes() if place in self.row else b''
-
-    def of(self, places: list[int]) -> tuple[Features, Bools]:
-        """The features of some places, zero where there is none, and where there is one."""
-        rows = [self.row.get(place, -1) for place in places]
-        has = np.array(rows) >= 0 if rows else np.zeros(0, bool)
-        if has.all():
-            return self.units[rows], has
-        feature = np.zeros((len(places), self.units.shape[1]), np.float32)
-        feature[has] = self.units[[row for row in rows if row >= 0]]
-        return feature, has
+        return self.units[place].tobytes() if self.has[place] else b''
 
 
 def _features(detections: Sequence[Detection], dim: int | None, refused: dict[int, str]) -> _Units:
-    """The usable features, of unit norm; the rest is refused."""
-    found: dict[int, Features] = {}
+    """The usable features, of unit norm; the rest is refused.
+
+    The sum of squares of float32 numbers, in float64, is zero or not finite just where a feature
+    has no direction.
+    """
     with np.errstate(over='ignore', invalid='ignore'):  # beyond float32 is infinite
-        for k, d in enumerate(detections):
-            if d.feature is None or k in refused:
-                continue
-            try:
-                feature = np.asarray(d.feature, dtype=np.float32)
-            except (TypeError, ValueError):
-                refused[k] = 'bad_type'
-                continue
-            if feature.ndim == 1 and feature.size == 0:
-                continue
-            if feature.ndim != 1 or (dim is not None and len(feature) != dim):
-                refused[k] = 'feature_dim'
-            else:
-                found[k] = feature
-    if not found:
-        return _Units({}, np.zeros((0, dim or 0), np.float32))
-    if dim is None:
+        stacked = None if refused or not dim else _stacked(detections, dim)
+        units, given = _one_by_one(detections, dim, refused) if stacked is None else stacked
+    usable = np.empty(len(units), bool)
+    unit_rows(units, usable.view(np.uint8), np.empty(units.shape[1]))
+    if not usable.all():
+        for k in np.flatnonzero(given & ~usable).tolist():
+            refused[k] = 'bad_feature'
+    return _Units(units, given & usable)
+
+
+def _stacked(detections: Sequence[Detection], dim: int) -> tuple[Features, Bools] | None:
+    """As `_one_by_one`, at once; None: not every detection has a feature of this length."""
+    try:
+        rows = np.array([d.feature for d in detections], dtype=np.float32)
+    except (TypeError, ValueError):
+        return None
+    return (rows, np.ones(len(rows), bool)) if rows.shape == (len(detections), dim) else None
+
+
+def _one_by_one(
+    detections: Sequence[Detection], dim: int | None, refused: dict[int, str]
+) -> tuple[Features, Bools]:
+    """The features, (n, D), zero where there is none, and where there is one; others: refused."""
+    found: dict[int, Features] = {}
+    for k, d in enumerate(detections):
+        if d.feature is None or k in refused:
+            continue
+        try:
+            feature = np.asarray(d.feature, dtype=np.float32)
+        except (TypeError, ValueError):
+            refused[k] = 'bad_type'
+            continue
+        if feature.ndim == 1 and feature.size == 0:
+            continue
+        if feature.ndim != 1 or (dim is not None and len(feature) != dim):
+            refused[k] = 'feature_dim'
+        else:
+            found[k] = feature
+    if found and dim is None:
         dim = _usual_length(found)
         for k in [k for k, feature in found.items() if len(feature) != dim]:
             del found[k]
             refused[k] = 'feature_dim'
-    return _normalized(found, refused)
+    table, has = np.zeros((len(detections), dim or 0), np.float32), np.zeros(len(detections), bool)
+    for k, feature in found.items():
+        table[k], has[k] = feature, True
+    return table, has
 
 
 def _usual_length(found: dict[int, Features]) -> int:
@@ -410,20 +414,6 @@ def _is_usable(feature: Features) -> bool:
     return bool(np.isfinite(feature).all() and feature.any())
 
 
-def _normalized(found: dict[int, Features], refused: dict[int, str]) -> _Units:
-    """The features as float32 of unit norm; those without a direction are refused.
-
-    The sum of squares of float32 numbers, in float64, is zero or not finite just then.
-    """
-    units = np.array(list(found.values()))
-    usable = np.empty(len(units), np.uint8)
-    unit_rows(units, usable, np.empty(units.shape[1]))
-    if not usable.all():
-        for k in [k for k, good in zip(found, usable.tolist()) if not good]:
-            refused[k] = 'bad_feature'
-    return _Units({k: row for row, k in enumerate(found) if k not in refused}, units)
-
-
 def _evidence(
     detections: Sequence[Detection],
     order: np.ndarray,
@@ -433,35 +423,38 @@ def _evidence(
     default_sigma_m: float,
 ) -> Evidence:
     places = order.tolist()
+    some = [detections[k] for k in places]
     n = len(places)
     center, size, half = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     orientation, oriented = np.empty((n, 4)), np.empty(n, bool)
     blending.spread_out(numbers, order, center, size, half, orientation, oriented.view(np.uint8))
-    cov, sigma = _covariances([detections[k].position_cov for k in places], default_sigma_m)
-    feature, has_feature = features.of(places)
+    score, extent = np.empty(n), np.empty(n, bool)
+    pick(numbers, order, score, extent.view(np.uint8))
+    cov, sigma = _covariances([d.position_cov for d in some], default_sigma_m)
     return Evidence(
         index=order,
         labels=[labels[k] for k in places],
-        score=numbers[order, 0],
+        score=score,
         center=center,
         size=size,
         half=half,
         orientation=orientation,
         oriented=oriented,
-        extent=largest(size) > 0,
+        extent=extent,
         cov=cov,
         sigma=sigma,
-        feature=feature,
-        has_feature=has_feature,
-        alternatives=[_alternatives(detections[k].alternatives) for k in places],
-        track_ids=[_clean(str(t)) if (t := detections[k].track_id) else '' for k in places],
+        feature=features.units.take(order, axis=0),
+        has_feature=features.has[order],
+        alternatives=[_alternatives(d.alternatives) for d in some],
+        track_ids=[_clean(str(d.track_id)) if d.track_id else '' for d in some],
     )
 
 
 def _covariances(given: list[Any], default_sigma_m: float) -> tuple[Floats, Floats]:
     """A covariance that is no covariance is taken as unknown; the detection stays (C14)."""
-    cov = np.full((len(given), 9), np.nan)
-    sigma = np.full(len(given), default_sigma_m)
+    cov, sigma = np.empty((len(given), 9)), np.empty(len(given))
+    cov.fill(np.nan)
+    sigma.fill(default_sigma_m)
     for k, value in enumerate(given):
         if value is None:
             continue

@@ -176,12 +176,16 @@ def label_terms(
 
 
 def totals(
-    terms: cython.double[:, ::1], weights: cython.double[::1], total: cython.double[::1]
+    terms: cython.double[:, ::1],
+    weights: cython.double[::1],
+    near: cython.uchar[::1],
+    total: cython.double[::1],
 ) -> None:
     """Round the terms of each pair, then take the weighted mean of those that exist (CH-15).
 
     Args:
-        terms: (P, T), overwritten. weights: (T,). total: (P,), written.
+        terms: (P, T), overwritten. weights: (T,). near: (P,) the total of others is 0.
+        total: (P,), written.
     """
     p: cython.Py_ssize_t
     k: cython.Py_ssize_t
@@ -193,7 +197,7 @@ def totals(
             if terms[p, k] == terms[p, k]:
                 part += terms[p, k] * weights[k]
                 weight += weights[k]
-        total[p] = _rounded(part / max(weight, 1e-12))
+        total[p] = _rounded(part / max(weight, 1e-12)) if near[p] else 0.0
 
 
 def best_pairs(
@@ -214,6 +218,65 @@ def best_pairs(
         q: cython.Py_ssize_t = best[place[p]]
         if q < 0 or total[p] > total[q] or (total[p] == total[q] and object_id[p] < object_id[q]):
             best[place[p]] = p
+
+
+def claims(
+    best: cython.longlong[::1],
+    row: cython.longlong[::1],
+    total: cython.double[::1],
+    least: cython.double,
+    chosen: cython.longlong[::1],
+) -> bool:
+    """Give each detection its best pair, where the total is not less than asked for.
+
+    Args:
+        best: (n,) pair of each detection, -1: none. row, total: (P,) of the pairs.
+        chosen: (n,) written: number of the pair, -1: none.
+
+    Returns:
+        Whether no object was given twice.
+    """
+    taken: set[Any] = set()
+    count: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    for i in range(best.shape[0]):
+        p: cython.Py_ssize_t = best[i]
+        chosen[i] = -1
+        if p >= 0 and total[p] >= least:
+            chosen[i] = p
+            taken.add(row[p])
+            count += 1
+    return len(taken) == count
+
+
+def settle(
+    chosen: cython.longlong[::1],
+    best: cython.longlong[::1],
+    pairs: Any,
+    terms: cython.double[:, ::1],
+    total: cython.double[::1],
+    candidate: cython.longlong[::1],
+    row: cython.longlong[::1],
+) -> None:
+    """Write what each detection joins, and how it compares to that, or to what it is most like.
+
+    Args:
+        chosen, best: (n,) pair it joins by, and its best one, -1: none. pairs: as in `arbiter`.
+        terms, total: (n, 4) and (n,) written; NaN: there is none. candidate, row: (n,) written: row
+            of the object that it is compared to, and joins; -1: none.
+    """
+    of_pair: cython.double[:, ::1] = pairs.terms
+    total_of_pair: cython.double[::1] = pairs.total
+    row_of_pair: cython.longlong[::1] = pairs.row
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    for i in range(chosen.shape[0]):
+        p: cython.Py_ssize_t = chosen[i] if chosen[i] >= 0 else best[i]
+        for k in range(terms.shape[1]):
+            terms[i, k] = of_pair[p, k] if p >= 0 else _NAN
+        total[i] = total_of_pair[p] if p >= 0 else _NAN
+        candidate[i] = row_of_pair[p] if p >= 0 else -1
+        row[i] = candidate[i] if chosen[i] >= 0 else -1
 
 
 def nearest_of_kind(
@@ -308,6 +371,20 @@ def agreement(
     return count
 
 
+def mean_of(vectors: cython.double[:, ::1]) -> tuple[float, float, float]:
+    """The mean of some vectors, (m, 3), one added after the other."""
+    x: cython.double = 0.0
+    y: cython.double = 0.0
+    z: cython.double = 0.0
+    count: cython.Py_ssize_t = vectors.shape[0]
+    i: cython.Py_ssize_t
+    for i in range(count):
+        x += vectors[i, 0]
+        y += vectors[i, 1]
+        z += vectors[i, 2]
+    return x / count, y / count, z / count
+
+
 def spread(
     center: cython.double[:, ::1],
     cov: cython.double[:, ::1],
@@ -384,114 +461,4 @@ def close_boxes(
                     close = False
             if close:
                 found.append((a, b))
-    return found
-
-
-def touching(
-    center: cython.double[:, ::1],
-    half: cython.double[:, ::1],
-    margin_m: cython.double,
-    place: cython.longlong[::1],
-    row: cython.longlong[::1],
-    level_of: cython.longlong[::1],
-    number: cython.longlong,
-    records: Any,
-) -> cython.Py_ssize_t:
-    """Keep the pairs that are valid in a level, and whose boxes overlap once grown by a margin.
-
-    Args:
-        center, half: (n, 3) metres. place, row: (P,) overwritten with the pairs that are kept.
-        level_of: (rows,) level in which each row is valid. number: of the level that was searched.
-        records: (rows,) OBJECT.
-
-    Returns:
-        How many are kept.
-    """
-    hull: cython.double[:, :] = records['hull_center']
-    box: cython.double[:, :] = records['half']
-    kept: cython.Py_ssize_t = 0
-    p: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    for p in range(place.shape[0]):
-        i: cython.Py_ssize_t = place[p]
-        k: cython.Py_ssize_t = row[p]
-        if level_of[k] != number:
-            continue
-        gap: cython.double = -_INFINITY
-        for j in range(3):
-            gap = max(gap, fabs(hull[k, j] - center[i, j]) - box[k, j] - half[i, j])
-        if gap <= margin_m:
-            place[kept] = i
-            row[kept] = k
-            kept += 1
-    return kept
-
-
-def within_reach(
-    found: cython.double[:, :],
-    entry: cython.Py_ssize_t[:, :],
-    radius: cython.double[::1],
-    rows: cython.longlong[::1],
-    more: cython.bint,
-    place: cython.longlong[::1],
-    row: cython.longlong[::1],
-    full: cython.uchar[::1],
-) -> cython.Py_ssize_t:
-    """Turn the answer of `cKDTree.query` into pairs.
-
-    Args:
-        found, entry: (n, k) distances, ascending, and entries of the tree.
-        radius: (n,) half side of the cube that is asked about. rows: (entries,) their rows.
-        more: whether there may be more than k entries.
-        place, row: (n * k,) written with the pairs.
-        full: (n,) written: whether there may be more in the cube than the k that were found; such a
-            place makes no pairs here.
-
-    Returns:
-        How many pairs there are.
-    """
-    last: cython.Py_ssize_t = found.shape[1] - 1
-    count: cython.Py_ssize_t = 0
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    for i in range(found.shape[0]):
-        full[i] = more and found[i, last] <= radius[i]
-        if full[i]:
-            continue
-        for k in range(last + 1):
-            if not found[i, k] <= radius[i]:
-                break
-            place[count] = i
-            row[count] = rows[entry[i, k]]
-            count += 1
-    return count
-
-
-def strayed(
-    records: Any,
-    rows: cython.longlong[::1],
-    placed: cython.double[:, ::1],
-    class_of: cython.schar[::1],
-    reach_m: cython.double[::1],
-    slack_m: cython.double,
-) -> list[Any]:
-    """The rows whose centre left the place, or whose box the size class, they are indexed with.
-
-    Args:
-        records: (rows,) OBJECT. rows: (R,) to look at. placed: (rows, 3) metres.
-        class_of: (rows,). reach_m: largest half extent in each class.
-    """
-    hull: cython.double[:, :] = records['hull_center']
-    half: cython.double[:, :] = records['half']
-    found: list[Any] = []
-    i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    for i in range(rows.shape[0]):
-        k: cython.Py_ssize_t = rows[i]
-        off: cython.bint = False
-        for j in range(3):
-            off = off or fabs(hull[k, j] - placed[k, j]) > slack_m
-            off = off or half[k, j] > reach_m[class_of[k]]
-        if off:
-            found.append(k)
     return found

@@ -56,7 +56,7 @@ class Shift:
     def holds_for(self, look: Look) -> bool:
         """Whether it says something of a later view."""
         near = abs(look.stamp_ns - self.stamp_ns) <= KEPT_S * 1e9
-        return near and self.map_number == look.map_number and bool(self.vector.any())
+        return near and self.map_number == look.map_number and any(self.vector.tolist())
 
 
 def no_shift(look: Look) -> Shift:
@@ -84,12 +84,17 @@ def located_in(
     """
 
     def moved(vector: Floats) -> Located:
-        vector = np.zeros(3) if np.abs(vector).max() < c.shift_min_m else np.round(vector, DIGITS)
-        there = evidence.moved_by(-vector) if vector.any() else evidence
-        pairs = find_pairs(there, label, look.map_number, world, index, c)
-        return Located(Shift(vector, look.stamp_ns, look.map_number), there, pairs)
+        if np.abs(vector).max() < c.shift_min_m:
+            return lying(evidence, no_shift(look))
+        vector = np.round(vector, DIGITS)
+        shift = Shift(vector, look.stamp_ns, look.map_number)
+        return lying(evidence.moved_by(-vector) if vector.any() else evidence, shift)
 
-    as_it_lies = moved(np.zeros(3))
+    def lying(there: Evidence, shift: Shift) -> Located:
+        pairs = find_pairs(there, label, look.map_number, world, index, c)
+        return Located(shift, there, pairs)
+
+    as_it_lies = lying(evidence, no_shift(look))
     if not c.shared_shift or not world.count or not len(evidence):
         return as_it_lies
     guesses = [as_it_lies]
@@ -98,7 +103,7 @@ def located_in(
     for guess in guesses:
         more = by_candidates(guess.evidence, label, guess.pairs, world, c)
         if more is not None:
-            return moved(guess.shift.vector + more) if more.any() else guess
+            return moved(guess.shift.vector + more) if any(more.tolist()) else guess
     if len(evidence) >= LEAST_THINGS:
         found = by_vote(evidence, label, look, world, index, c)
         if found is not None:
@@ -183,9 +188,10 @@ def _tolerance(evidence: Evidence, place: np.ndarray) -> Floats:
 
 def _significant(away: Floats, c: Config) -> Floats:
     """The mean of displacements; zero where noise alone explains it."""
-    middle = np.add.reduce(away, axis=0) / len(away)
-    if max(map(abs, middle.tolist())) < c.shift_min_m:
+    mean = scoring.mean_of(away)
+    if max(map(abs, mean)) < c.shift_min_m:
         return np.zeros(3)
+    middle = np.array(mean)
     spread = np.sqrt(((away - middle) ** 2).mean(axis=0).max())
     least = max(c.shift_min_m, 4.0 * spread / len(away) ** 0.5)
     if np.abs(middle).max() < least:

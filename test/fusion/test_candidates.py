@@ -230,3 +230,14 @@ def test_what_was_removed_and_comes_back_is_found_once() -> None:
     index.add(np.array([row]))
     _, rows = index.overlapping(world.records['center'][[row]], np.ones((1, 3)), 0.25)
     assert rows.tolist() == [row]
+
+
+@pytest.mark.parametrize('kind', [np.float64, np.int64])
+def test_a_point_may_be_a_view_of_what_must_not_be_written(kind: type) -> None:
+    world = World()
+    row = put(world, 'x', (1.0, 2.0, 3.0))
+    points = np.array([[1, 7], [2, 7], [3, 7]], kind)
+    points.setflags(write=False)
+    rows, distance = CandidateIndex(world).within(points[:, 0], 0.5)
+    assert rows.tolist() == [row]
+    assert distance.tolist() == [0.0]

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -54,7 +56,7 @@ def test_compiled_and_interpreted_agree_to_the_last_bit(seed: int, aware: bool) 
             center, half, sigma, place, row, records, aware, 0.5, terms, near
         )  # fmt: skip
         total = np.zeros(len(place))
-        module.totals(terms, np.array([0.2, 0.2, 0.5, 0.1]), total)
+        module.totals(terms, np.array([0.2, 0.2, 0.5, 0.1]), near, total)
         found.append((terms.tobytes(), near.tobytes(), total.tobytes()))
     assert found[0] == found[1]
 
@@ -77,10 +79,11 @@ def test_geometry_where_noise_is_not_allowed_for(module) -> None:
 @BOTH
 def test_a_total_is_the_weighted_mean_of_the_terms_that_exist(module) -> None:
     nan = np.nan
-    terms = np.array([[0.5, nan, 1.0, 0.0], [nan, nan, nan, 0.8], [nan] * 4, [1 / 3, 0, 0, 0]])
-    total = np.zeros(4)
-    module.totals(terms, np.array([0.2, 0.2, 0.5, 0.1]), total)
-    assert total.tolist() == [0.75, 0.8, 0.0, pytest.approx(0.066666667, abs=1e-12)]
+    rows = [[0.5, nan, 1.0, 0.0], [nan, nan, nan, 0.8], [nan] * 4, [1 / 3, 0, 0, 0], [1.0] * 4]
+    terms, near = np.array(rows), np.array([1, 1, 1, 1, 0], np.uint8)
+    total = np.full(5, nan)
+    module.totals(terms, np.array([0.2, 0.2, 0.5, 0.1]), near, total)
+    assert total.tolist() == [0.75, 0.8, 0.0, pytest.approx(0.066666667, abs=1e-12), 0.0]
     assert terms[3, 0] == 0.333333333  # rounded before anything is compared
 
 
@@ -90,6 +93,33 @@ def test_the_best_pair_has_the_highest_total_then_the_lowest_id(module) -> None:
     best = np.empty(3, np.int64)
     module.best_pairs(place, np.array([0.4, 0.9, 0.9, -1.0, -1.0]), ids, best)
     assert best.tolist() == [1, -1, 4]
+
+
+@BOTH
+def test_each_claims_its_best_pair_unless_another_wants_the_same_object(module) -> None:
+    best, row = np.array([1, -1, 2, 3]), np.array([5, 5, 7, 5])
+    total, chosen = np.array([0.1, 0.9, 0.3, 0.7]), np.empty(4, np.int64)
+    assert module.claims(best, row, total, 0.75, chosen)
+    assert chosen.tolist() == [1, -1, -1, -1]
+    assert not module.claims(best, row, total, 0.7, chosen)
+    assert module.claims(best[:0], row, total, 0.7, chosen[:0])
+
+
+@BOTH
+def test_what_a_detection_joins_is_shown_else_what_it_is_most_like(module) -> None:
+    pairs = SimpleNamespace(
+        terms=np.arange(12.0).reshape(3, 4),
+        total=np.array([0.5, 0.6, 0.7]),
+        row=np.array([9, 8, 7]),
+    )
+    terms, total = np.zeros((3, 4)), np.zeros(3)
+    candidate, row = np.zeros(3, np.int64), np.zeros(3, np.int64)
+    chosen, best = np.array([1, -1, -1]), np.array([0, 2, -1])
+    module.settle(chosen, best, pairs, terms, total, candidate, row)
+    np.testing.assert_array_equal(terms, [[4, 5, 6, 7], [8, 9, 10, 11], [np.nan] * 4])
+    np.testing.assert_array_equal(total, [0.6, 0.7, np.nan])
+    assert candidate.tolist() == [8, 7, -1]
+    assert row.tolist() == [8, -1, -1]
 
 
 @BOTH
@@ -113,31 +143,12 @@ def test_displacements_leave_out_what_looks_different(module) -> None:
     assert away[:2] == pytest.approx(center[[0, 2]] - records['center'][[4, 6]])
 
 
-@given(SEEDS)
-def test_touching_pairs_equal_brute_force(seed: int) -> None:
-    center, half, records, place, row = scene(seed)
-    level_of = np.random.default_rng(seed).integers(0, 2, len(records))
-    touch = boxes.boxes_touch(
-        center[place], half[place], records['hull_center'][row], records['half'][row], 0.1
-    )
-    keep = touch & (level_of[row] == 1)
-    for module in (scoring, SOURCE):
-        some, rows = place.copy(), row.copy()
-        count = module.touching(center, half, 0.1, some, rows, level_of, 1, records)
-        assert some[:count].tolist() == place[keep].tolist()
-        assert rows[:count].tolist() == row[keep].tolist()
-
-
 @BOTH
-def test_a_place_with_as_many_as_were_asked_for_is_looked_at_again(module) -> None:
-    found = np.array([[0.1, 0.2], [0.1, np.inf], [np.inf, np.inf]])
-    entry = np.array([[2, 0], [1, 3], [3, 3]])
-    rows, full = np.array([10, 11, 12]), np.zeros(3, np.uint8)
-    for more, expected in ((True, [(1, 11)]), (False, [(0, 12), (0, 10), (1, 11)])):
-        place, row = np.empty(6, np.int64), np.empty(6, np.int64)
-        count = module.within_reach(found, entry, np.full(3, 0.5), rows, more, place, row, full)
-        assert list(zip(place[:count].tolist(), row[:count].tolist())) == expected
-        assert full.tolist() == [int(more), 0, 0]
+@given(SEEDS, st.integers(1, 30))
+def test_the_mean_of_vectors_is_that_of_numpy(module, seed: int, count: int) -> None:
+    vectors = np.random.default_rng(seed).normal(0, 1, (count, 3))
+    expected = np.add.reduce(vectors, axis=0) / count
+    assert module.mean_of(vectors) == tuple(expected.tolist())
 
 
 @BOTH
@@ -145,15 +156,3 @@ def test_boxes_of_one_label_that_hold_each_others_centre(module) -> None:
     center = np.array([[0, 0, 0], [0.05, 0, 0], [0.05, 0, 0], [0.2, 0, 0]], dtype=float)
     half, label = np.full((4, 3), 0.1), np.array([1, 1, 2, 1], np.int32)
     assert module.close_boxes(center, half, label) == [(0, 1)]
-
-
-@BOTH
-def test_what_left_its_place_or_outgrew_its_class_has_strayed(module) -> None:
-    records = np.zeros(4, OBJECT)
-    records['hull_center'][1] = 0, 0.06, 0
-    records['half'][2] = 0.1, 0.1, 0.3
-    placed, reach = np.zeros((4, 3)), np.array([0.25, 1.0])
-    strayed = module.strayed(
-        records, np.array([0, 1, 2, 3]), placed, np.zeros(4, np.int8), reach, 0.05
-    )
-    assert strayed == [1, 2]
