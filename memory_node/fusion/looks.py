@@ -67,12 +67,14 @@ def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, confi
         config: the limits.
     """
     result = np.empty(len(look_ns), bool)
-    blending.independent(
-        look_ns, position, axis, look.stamp_ns, look.position, look.axis,
-        config.look_gap_s * 1e9, config.look_distance_m,
-        round(math.cos(math.radians(config.look_angle_deg)), DIGITS), result.view(np.uint8),
-    )  # fmt: skip
+    blending.independent(look_ns, position, axis, look, limits_of(config), result.view(np.uint8))
     return result
+
+
+def limits_of(config: Config) -> tuple[float, float, float]:
+    """Nanoseconds, metres and cosine from which a look is independent of another."""
+    cosine = round(math.cos(math.radians(config.look_angle_deg)), DIGITS)
+    return config.look_gap_s * 1e9, config.look_distance_m, cosine
 
 
 def is_independent(last: Look, look: Look, config: Config) -> bool:

@@ -73,14 +73,18 @@ def test_float16_at_every_tie(shift: int) -> None:
 
 @BOTH
 def test_blending_moves_towards_the_new_one_by_its_share(module) -> None:
-    held, new = random_rows(1, 3, 32), random_rows(2, 3, 32)
-    weight = np.array([0.0, 0.2, 1.0])
-    wide = held.astype(np.float64)
-    mixed = wide + weight[:, None] * (new.astype(np.float64) - wide)
+    """Where there is one: what is new, or had no feature, gets the new one."""
+    held, new = random_rows(1, 6, 32), 0.5 * random_rows(2, 5, 32)
+    row, has = np.array([5, 0, 2, 3]), np.array([1, 1, 1, 0], np.uint8)
+    place, weight = np.array([0, 1, 2, 3, 4]), np.array([0.0, 0.2, 1.0, 0.2])
+    wide, seen = held[row].astype(np.float64), new.astype(np.float64)
+    mixed = seen.copy()
+    mixed[:3] = wide[:3] + weight[:3, None] * (seen[:3] - wide[:3])
     expected = boxes.normalized(mixed).astype(np.float32)
-    blended = held.copy()
-    module.blend_rows(blended, new, weight, np.empty(32))
-    assert (blended == expected).all()
+    before = held.copy()
+    module.blend_rows(new, place, row, has, weight, [held[:4], held[4:]], 4)
+    assert (new == expected).all()
+    assert (held == before).all()
 
 
 @BOTH
@@ -105,9 +109,9 @@ def test_compiled_and_interpreted_agree_to_the_last_bit() -> None:
     ones = np.ones(8, np.uint8)
     found = []
     for module in (features, SOURCE):
-        terms, blended = np.zeros((8, 4)), held.copy()
+        terms, blended = np.zeros((8, 4)), seen.copy()
         module.feature_terms(seen, ones, place, row, ones, [held], 8, terms)
-        module.blend_rows(blended, seen, np.linspace(0, 1, 8), np.empty(512))
+        module.blend_rows(blended, place, row, ones, np.linspace(0, 1, 8), [held], 8)
         found.append((terms.tobytes(), blended.tobytes()))
     assert found[0] == found[1]
 
