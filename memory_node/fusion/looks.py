@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memory_node.config import Config
-from memory_node.fusion import blending
+from memory_node.fusion import counting
 from memory_node.model import Floats, Pose
 from memory_node.scene import boxes
 from memory_node.scene.boxes import Bools
@@ -67,7 +67,7 @@ def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, confi
         config: the limits.
     """
     result = np.empty(len(look_ns), bool)
-    blending.independent(look_ns, position, axis, look, limits_of(config), result.view(np.uint8))
+    counting.independent(look_ns, position, axis, look, limits_of(config), result.view(np.uint8))
     return result
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memory_node.config import CHRONOTOPE, Config
-from memory_node.fusion import blending, features
+from memory_node.fusion import blending, counting, features
 from memory_node.fusion.arbiter import FEATURE, Judgement
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
@@ -117,7 +117,7 @@ def plan_update(
     after = world.take(rows, blank=len(created))
     old = after[: len(rows)]
     if len(created):
-        blending.bear(after[len(rows) :], created, evidence, label, next_id, look, TENTATIVE)
+        counting.bear(after[len(rows) :], created, evidence, label, next_id, look, TENTATIVE)
     state, named = old['state'].copy(), old['label'].copy()
     weight, speaks, worth = _weights(old, matched, created, evidence, judgement, look, c)
     kept = worth if kept is None else kept
@@ -132,7 +132,7 @@ def plan_update(
     pins = {}
     if world.pins:
         pins = hold(old, world.take(rows), evidence, matched, speaks, more, world, c)
-    blending.count_sightings(
+    counting.count_sightings(
         after, matched, evidence.score, CONFIDENCE_GAIN, look, limits_of(c),
         1 if c.profile == CHRONOTOPE else c.confirm_looks, (TENTATIVE, CONFIRMED),
     )  # fmt: skip
@@ -169,7 +169,7 @@ def _weights(
     weight, speaks = np.empty(len(old)), np.empty(len(old), bool)
     kept = np.zeros(len(evidence), bool)
     kept[created] = evidence.has_feature[created]
-    blending.weigh(
+    counting.weigh(
         old, matched, evidence, judgement.terms[:, FEATURE], look.stamp_ns,
         (c.blend, c.create_score, c.feature_keep_first, c.feature_keep_cosine),
         weight, speaks.view(np.uint8), kept.view(np.uint8),
@@ -226,7 +226,7 @@ def _add_labels(
     if spilled:
         more = {k: dict(spilled[r]) for k, r in enumerate(rows.tolist()) if r in spilled}
     unknown = np.empty(len(place), np.uint8)
-    if blending.add_labels(after, place, label, evidence.score, unknown):
+    if counting.add_labels(after, place, label, evidence.score, unknown):
         for k in np.flatnonzero(unknown).tolist():
             seen = place[k]
             _add_label(after, more, k, int(label[seen]), float(evidence.score[seen]))
@@ -270,7 +270,7 @@ def _choose_labels(
             old['label'][k] = next(iter(world.masses_of(old[k], more.get(k, {}))))
         return
     was = old['label'].copy() if more else None
-    blending.choose_labels(old, c.label_margin)
+    counting.choose_labels(old, c.label_margin)
     for k, extra in more.items():
         if k >= len(old):
             continue
@@ -315,7 +315,7 @@ def _changes(
     count = len(state)
     old = after[:count]
     found = np.empty((3, count), np.uint8)
-    if blending.note_changes(old, state, label, c.version_distance_m, VERSION_SHARE, found):
+    if counting.note_changes(old, state, label, c.version_distance_m, VERSION_SHARE, found):
         for k in found.any(axis=0).nonzero()[0].tolist():
             was = world.labels.names[label[k]]
             drafts += _drafts(old[k], k, was, *found[:, k].tolist())
