@@ -28,6 +28,32 @@ def _rounded(value: cython.double) -> cython.double:
     return ((scaled + _ROUNDER) - _ROUNDER) / 1e9
 
 
+def sort_out(
+    row: cython.longlong[::1], created: cython.uchar[::1], place: cython.longlong[::1]
+) -> tuple[int, int]:
+    """Write which detections join an object, and after them which begin one.
+
+    Args:
+        row: (n,) of the object; -1: it joins none. created: (n,) whether it begins one.
+        place: (n,) written in part.
+
+    Returns:
+        How many join one, and how many do either.
+    """
+    joined: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    for i in range(row.shape[0]):
+        if row[i] >= 0:
+            place[joined] = i
+            joined += 1
+    count: cython.Py_ssize_t = joined
+    for i in range(row.shape[0]):
+        if created[i]:
+            place[count] = i
+            count += 1
+    return joined, count
+
+
 def bear(
     new: Any,
     created: cython.longlong[::1],

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -73,8 +74,12 @@ def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, confi
 
 def limits_of(config: Config) -> tuple[float, float, float]:
     """Nanoseconds, metres and cosine from which a look is independent of another."""
-    cosine = round(math.cos(math.radians(config.look_angle_deg)), DIGITS)
-    return config.look_gap_s * 1e9, config.look_distance_m, cosine
+    return config.look_gap_s * 1e9, config.look_distance_m, _cosine(config.look_angle_deg)
+
+
+@functools.cache
+def _cosine(angle_deg: float) -> float:
+    return round(math.cos(math.radians(angle_deg)), DIGITS)
 
 
 def is_independent(last: Look, look: Look, config: Config) -> bool:

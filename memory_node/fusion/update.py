@@ -111,9 +111,10 @@ def plan_update(
         c: settings.
         kept: which features were kept, where that was decided before (replay); None: decide now.
     """
-    matched = (judgement.row >= 0).nonzero()[0]
-    created = judgement.created.nonzero()[0]
-    rows, place = judgement.row[matched], np.concatenate([matched, created])
+    place = np.empty(len(judgement.row), np.int64)
+    joined, count = counting.sort_out(judgement.row, judgement.created.view(np.uint8), place)
+    place, matched, created = place[:count], place[:joined], place[joined:count]
+    rows = judgement.row[matched]
     after = world.take(rows, blank=len(created))
     old = after[: len(rows)]
     if len(created):

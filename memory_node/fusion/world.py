@@ -210,7 +210,7 @@ class FeatureTable:
             return
         if self.dim is None:
             self.dim = int(units.shape[1])
-        while rows.max() >= CHUNK * len(self._chunks):
+        while max(rows.tolist()) >= CHUNK * len(self._chunks):
             self._chunks.append(np.zeros((CHUNK, self.dim), np.float32))
             self.stale = np.concatenate([self.stale, np.ones(CHUNK, bool)])
         self.stale[rows] = True

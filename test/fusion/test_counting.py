@@ -81,6 +81,15 @@ def test_the_first_features_and_those_that_move_it_are_kept(module) -> None:
 
 
 @BOTH
+def test_detections_that_join_come_before_those_that_begin_an_object(module) -> None:
+    row, created = np.array([-1, 7, -1, 3, -1]), np.array([1, 0, 0, 0, 1], np.uint8)
+    place = np.empty(5, np.int64)
+    assert module.sort_out(row, created, place) == (2, 4)
+    assert place[:4].tolist() == [1, 3, 0, 4]
+    assert module.sort_out(row[:0], created[:0], place) == (0, 0)
+
+
+@BOTH
 def test_a_new_object_is_what_was_seen(module) -> None:
     _, evidence, _ = sightings(4)
     new, created = np.zeros(2, OBJECT), np.array([3, 1])
