@@ -134,14 +134,19 @@ def blend_rows(
 
 
 def halve_rows(
-    rows: cython.float[:, ::1], bits: cython.uint[:, ::1], halves: cython.ushort[:, ::1]
+    numbers: cython.const[cython.uint][:, ::1],  # type: ignore[valid-type]
+    place: cython.longlong[::1],
+    rows: cython.float[:, ::1],
+    bits: cython.uint[:, ::1],
+    halves: cython.ushort[:, ::1],
 ) -> None:
-    """Round numbers to what float16 can hold, ties to even, and write them as such.
+    """Write some rows rounded to what float16 can hold, ties to even.
 
     numpy takes many times as long for the way there and back.
 
     Args:
-        rows: (n, D) of absolute value up to 65504, overwritten. bits: the same memory, as bits.
+        numbers: (m, D) of absolute value up to 65504, the bits of float32. place: (n,) rows of it.
+        rows: (n, D) written. bits: the same memory, as bits.
         halves: (n, D) written: the bits of the float16 numbers.
     """
     i: cython.Py_ssize_t
@@ -154,7 +159,7 @@ def halve_rows(
     for i in range(rows.shape[0]):
         tiny = 0
         for j in range(rows.shape[1]):  # of 23 binary digits, 10 are kept
-            given = cython.cast(cython.uint, bits[i, j])
+            given = cython.cast(cython.uint, numbers[place[i], j])
             size = given & 0x7FFFFFFF
             half = (size + 0xFFF + ((size >> 13) & 1)) >> 13
             halves[i, j] = ((given >> 16) & 0x8000) | ((half - 0x1C000) & 0x7FFF)

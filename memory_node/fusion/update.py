@@ -178,16 +178,18 @@ def _weights(
     return weight, speaks, kept
 
 
-def as_stored(feature: Features, profile: str) -> Stored:
-    """Features as they are stored with their observations: float16, for Chronotope float32.
+def as_stored(feature: Features, place: Rows, profile: str) -> tuple[Features, Stored]:
+    """Some of the features, (n, D), as they are stored with their observations, and as float32.
 
-    Only as it is stored does a feature enter that of an object, so `feature`, (F, D), is rounded.
+    Stored is float16, for Chronotope float32. Only as it is stored does a feature enter that of an
+    object.
     """
     if profile == CHRONOTOPE:
-        return feature.copy()
-    halves = np.empty(feature.shape, np.uint16)
-    features.halve_rows(feature, feature.view(np.uint32), halves)
-    return halves.view(np.float16)
+        return feature[place], feature[place]
+    rows = np.empty((len(place), feature.shape[1]), np.float32)
+    halves = np.empty(rows.shape, np.uint16)
+    features.halve_rows(feature.view(np.uint32), place, rows, rows.view(np.uint32), halves)
+    return rows, halves.view(np.float16)
 
 
 def _blend_features(
@@ -196,8 +198,7 @@ def _blend_features(
 ) -> tuple[Rows, Features, Stored]:  # fmt: skip
     """Places in the update whose feature changes, the new features, and what is stored for it."""
     place = kept[source].nonzero()[0]
-    feature = evidence.feature[source[place]]
-    stored = as_stored(feature, profile)
+    feature, stored = as_stored(evidence.feature, source[place], profile)
     world.features.blend(feature, place, rows, old['has_feature'], weight)
     return place, feature, stored
 

@@ -53,10 +53,12 @@ FLOATS = st.floats(-60000, 60000, width=32, allow_subnormal=True) | st.floats(
 @given(st.lists(FLOATS, min_size=1, max_size=40))
 def test_float16_is_as_numpy_rounds_it(values: list[float]) -> None:
     for module in (features, SOURCE):
-        rows = np.array([values], np.float32)
-        expected = rows.astype(np.float16)
-        halves = np.empty(rows.shape, np.uint16)
-        module.halve_rows(rows, rows.view(np.uint32), halves)
+        numbers = np.array([values, values[::-1]], np.float32)
+        numbers.setflags(write=False)
+        expected = numbers[[1, 0, 1]].astype(np.float16)
+        rows, halves = np.empty(expected.shape, np.float32), np.empty(expected.shape, np.uint16)
+        place = np.array([1, 0, 1])
+        module.halve_rows(numbers.view(np.uint32), place, rows, rows.view(np.uint32), halves)
         assert (halves == expected.view(np.uint16)).all()
         assert (rows == expected.astype(np.float32)).all()
 
@@ -64,10 +66,11 @@ def test_float16_is_as_numpy_rounds_it(values: list[float]) -> None:
 @pytest.mark.parametrize('shift', range(30))
 def test_float16_at_every_tie(shift: int) -> None:
     steps = np.arange(2048, 2080, dtype=np.float64) + 0.5
-    rows = (steps * 2.0 ** -(11 + shift))[None].astype(np.float32)
-    expected = rows.astype(np.float16)
-    halves = np.empty(rows.shape, np.uint16)
-    features.halve_rows(rows, rows.view(np.uint32), halves)
+    numbers = (steps * 2.0 ** -(11 + shift))[None].astype(np.float32)
+    expected = numbers.astype(np.float16)
+    rows, halves = np.empty_like(numbers), np.empty(numbers.shape, np.uint16)
+    first = np.zeros(1, np.int64)
+    features.halve_rows(numbers.view(np.uint32), first, rows, rows.view(np.uint32), halves)
     assert (halves == expected.view(np.uint16)).all()
 
 
