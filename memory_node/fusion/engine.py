@@ -305,8 +305,9 @@ def object_ids_of(judgement: Judgement, updates: list[Update]) -> list[int | Non
     for update in updates:
         for place, number in zip(update.place.tolist(), update.after['id'].tolist()):
             ids[place] = number
-    for place in np.flatnonzero(judgement.twin >= 0).tolist():
-        ids[place] = ids[int(judgement.twin[place])]
+    for place, first in enumerate(judgement.twin.tolist()):
+        if first >= 0:
+            ids[place] = ids[first]
     return ids
 
 

@@ -62,6 +62,21 @@ def _product(
     return _tree_sum(work)
 
 
+@cython.cfunc
+@cython.exceptval(check=False)
+def _to_unit(
+    rows: cython.float[:, ::1], i: cython.Py_ssize_t, work: cython.double[::1]
+) -> cython.bint:
+    """Divide a row by its norm, where that is above zero and finite; returns whether it is."""
+    norm: cython.double = sqrt(_product(rows, i, rows, i, work))
+    j: cython.Py_ssize_t
+    if not (norm > 0.0 and norm < _INFINITY):
+        return False
+    for j in range(rows.shape[1]):
+        rows[i, j] = float(rows[i, j]) / norm
+    return True
+
+
 def unit_rows(
     rows: cython.float[:, ::1], usable: cython.uchar[::1], work: cython.double[::1]
 ) -> None:
@@ -70,70 +85,94 @@ def unit_rows(
     Args:
         rows: (n, D), overwritten. usable: (n,), written. work: (D,) scratch.
     """
-    width: cython.Py_ssize_t = rows.shape[1]
     i: cython.Py_ssize_t
-    j: cython.Py_ssize_t
-    norm: cython.double
     for i in range(rows.shape[0]):
-        norm = sqrt(_product(rows, i, rows, i, work))
-        usable[i] = norm > 0.0 and norm < _INFINITY
-        if usable[i]:
-            for j in range(width):
-                rows[i, j] = float(rows[i, j]) / norm
+        usable[i] = _to_unit(rows, i, work)
 
 
 def blend_rows(
-    held: cython.float[:, ::1], new: cython.float[:, ::1], weight: cython.double[::1],
-    work: cython.double[::1],
-) -> None:  # fmt: skip
-    """Move unit rows towards new ones, as unit rows.
+    new: cython.float[:, ::1],
+    place: cython.longlong[::1],
+    row: cython.longlong[::1],
+    has_feature: cython.uchar[:],
+    weight: cython.double[::1],
+    chunks: list[Any],
+    rows_of_chunk: cython.Py_ssize_t,
+) -> None:
+    """Write what the unit rows of objects become, moved towards new ones, as unit rows.
 
     Args:
-        held: (n, D), overwritten. new: (n, D). weight: (n,) share of the new one. work: (D,).
+        new: (n, D), overwritten. place: (n,) of its object among those that follow; beyond them it
+            is a new object.
+        row: (R,) of objects. has_feature: (R,) whether there is a feature, which stands in one of
+            the `chunks`. weight: (R,) share of the new one.
     """
-    width: cython.Py_ssize_t = held.shape[1]
+    width: cython.Py_ssize_t = new.shape[1]
+    work: cython.double[::1] = np.empty(width)
     mixed: cython.double[::1] = np.empty(width)
+    current: cython.Py_ssize_t = -1
+    held: cython.float[:, ::1]
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
-    for i in range(held.shape[0]):
-        w: cython.double = weight[i]
+    for i in range(new.shape[0]):
+        r: cython.Py_ssize_t = place[i]
+        if r >= row.shape[0] or not has_feature[r]:
+            _to_unit(new, i, work)
+            continue
+        if row[r] // rows_of_chunk != current:
+            current = row[r] // rows_of_chunk
+            held = chunks[current]
+        k: cython.Py_ssize_t = row[r] - current * rows_of_chunk
+        w: cython.double = weight[r]
         for j in range(width):
-            old: cython.double = float(held[i, j])
+            old: cython.double = float(held[k, j])
             mixed[j] = old + w * (float(new[i, j]) - old)
             work[j] = mixed[j] * mixed[j]
         norm: cython.double = sqrt(_tree_sum(work))
         for j in range(width):
-            held[i, j] = mixed[j] / norm
+            new[i, j] = mixed[j] / norm
 
 
 def halve_rows(
-    rows: cython.float[:, ::1], bits: cython.uint[:, ::1], halves: cython.ushort[:, ::1]
+    numbers: cython.const[cython.uint][:, ::1],  # type: ignore[valid-type]
+    place: cython.longlong[::1],
+    rows: cython.float[:, ::1],
+    bits: cython.uint[:, ::1],
+    halves: cython.ushort[:, ::1],
 ) -> None:
-    """Round numbers to what float16 can hold, ties to even, and write them as such.
+    """Write some rows rounded to what float16 can hold, ties to even.
 
-    numpy takes four times as long for the way there and back.
+    numpy takes many times as long for the way there and back.
 
     Args:
-        rows: (n, D) of absolute value up to 65504, overwritten. bits: the same memory, as bits.
+        numbers: (m, D) of absolute value up to 65504, the bits of float32. place: (n,) rows of it.
+        rows: (n, D) written. bits: the same memory, as bits.
         halves: (n, D) written: the bits of the float16 numbers.
     """
     i: cython.Py_ssize_t
     j: cython.Py_ssize_t
     given: cython.uint
+    size: cython.uint
     half: cython.uint
+    whole: cython.uint
+    tiny: cython.uint
     for i in range(rows.shape[0]):
+        tiny = 0
         for j in range(rows.shape[1]):  # of 23 binary digits, 10 are kept
-            given = cython.cast(cython.uint, bits[i, j])
-            half = given & 0x7FFFFFFF
-            half = (half + 0xFFF + ((half >> 13) & 1)) >> 13
-            halves[i, j] = ((given >> 16) & 0x8000) | (half - 0x1C000 if half > 0x1C000 else 0)
+            given = cython.cast(cython.uint, numbers[place[i], j])
+            size = given & 0x7FFFFFFF
+            half = (size + 0xFFF + ((size >> 13) & 1)) >> 13
+            halves[i, j] = ((given >> 16) & 0x8000) | ((half - 0x1C000) & 0x7FFF)
+            whole = ((given >> 31) << 31) | (half << 13)
+            bits[i, j] = whole if size >= _LEAST_WHOLE else given
+            tiny |= size < _LEAST_WHOLE
+        if not tiny:
+            continue
         for j in range(rows.shape[1]):
             given = cython.cast(cython.uint, bits[i, j])
-            half = cython.cast(cython.uint, halves[i, j])
-            if (given & 0x7FFFFFFF) >= _LEAST_WHOLE:
-                bits[i, j] = ((half & 0x8000) << 16) | (((half & 0x7FFF) + 0x1C000) << 13)
-            else:
-                half = _in_tiny_steps(given & 0x7FFFFFFF)
+            size = given & 0x7FFFFFFF
+            if size < _LEAST_WHOLE:
+                half = _in_tiny_steps(size)
                 halves[i, j] = ((given >> 16) & 0x8000) | half
                 rows[i, j] = half * (-_TINY if given >> 31 else _TINY)
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memory_node.config import Config
-from memory_node.fusion import blending
+from memory_node.fusion import counting
 from memory_node.model import Floats, Pose
 from memory_node.scene import boxes
 from memory_node.scene.boxes import Bools
@@ -67,12 +68,18 @@ def independent(look_ns: Rows, position: Floats, axis: Floats, look: Look, confi
         config: the limits.
     """
     result = np.empty(len(look_ns), bool)
-    blending.independent(
-        look_ns, position, axis, look.stamp_ns, look.position, look.axis,
-        config.look_gap_s * 1e9, config.look_distance_m,
-        round(math.cos(math.radians(config.look_angle_deg)), DIGITS), result.view(np.uint8),
-    )  # fmt: skip
+    counting.independent(look_ns, position, axis, look, limits_of(config), result.view(np.uint8))
     return result
+
+
+def limits_of(config: Config) -> tuple[float, float, float]:
+    """Nanoseconds, metres and cosine from which a look is independent of another."""
+    return config.look_gap_s * 1e9, config.look_distance_m, _cosine(config.look_angle_deg)
+
+
+@functools.cache
+def _cosine(angle_deg: float) -> float:
+    return round(math.cos(math.radians(angle_deg)), DIGITS)
 
 
 def is_independent(last: Look, look: Look, config: Config) -> bool:

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from memory_node.config import CHRONOTOPE, Config
-from memory_node.fusion import blending, features
+from memory_node.fusion import blending, counting, features
 from memory_node.fusion.arbiter import FEATURE, Judgement
 from memory_node.fusion.intake import Evidence
 from memory_node.fusion.labels import Ints
-from memory_node.fusion.looks import Look, independent
+from memory_node.fusion.looks import Look, limits_of
 from memory_node.fusion.pins import Pins, hold
 from memory_node.fusion.world import (
-    OBJECT,
     STATE_CODE,
     Features,
     Records,
@@ -110,19 +111,18 @@ def plan_update(
         c: settings.
         kept: which features were kept, where that was decided before (replay); None: decide now.
     """
-    matched = np.flatnonzero(judgement.row >= 0)
-    created = np.flatnonzero(judgement.created)
-    rows, place = judgement.row[matched], np.concatenate([matched, created])
-    before = world.take(rows)
-    after = np.zeros(len(place), OBJECT)
-    after[: len(rows)] = before
+    place = np.empty(len(judgement.row), np.int64)
+    joined, count = counting.sort_out(judgement.row, judgement.created.view(np.uint8), place)
+    place, matched, created = place[:count], place[:joined], place[joined:count]
+    rows = judgement.row[matched]
+    after = world.take(rows, blank=len(created))
     old = after[: len(rows)]
     if len(created):
-        _born(after[len(rows) :], evidence, label, created, look, next_id)
-    weight, speaks = _weights(before, matched, evidence, look, c)
-    if kept is None:
-        kept = _keep_features(evidence, judgement, matched, created, before, weight, speaks, c)
-    features = _blend_features(evidence, kept, place, before, rows, weight, world, c.profile)
+        counting.bear(after[len(rows) :], created, evidence, label, next_id, look, TENTATIVE)
+    state, named = old['state'].copy(), old['label'].copy()
+    weight, speaks, worth = _weights(old, matched, created, evidence, judgement, look, c)
+    kept = worth if kept is None else kept
+    features = _blend_features(evidence, kept, place, old, rows, weight, world, c.profile)
     after['has_feature'][features[0]] = True
     if c.profile == CHRONOTOPE:
         _unite_boxes(old, evidence, matched, weight)
@@ -130,48 +130,25 @@ def plan_update(
         blending.blend_boxes(old, matched, evidence, weight, speaks.view(np.uint8))
     more = _add_labels(after, evidence, label, place, rows, world)
     _choose_labels(old, more, world, c)
-    pins = hold(old, before, evidence, matched, speaks, more, world, c) if world.pins else {}
-    counts = independent(old['look_ns'], old['look_position'], old['look_axis'], look, c)
-    blending.count_sighting(
-        old, matched, evidence.score, CONFIDENCE_GAIN, look, counts.view(np.uint8)
-    )
-    needed = 1 if c.profile == CHRONOTOPE else c.confirm_looks
-    blending.confirm(
-        after, before['last_seen_ns'], look.stamp_ns, needed, TENTATIVE, CONFIRMED
+    pins = {}
+    if world.pins:
+        pins = hold(old, world.take(rows), evidence, matched, speaks, more, world, c)
+    counting.count_sightings(
+        after, matched, evidence.score, CONFIDENCE_GAIN, look, limits_of(c),
+        1 if c.profile == CHRONOTOPE else c.confirm_looks, (TENTATIVE, CONFIRMED),
     )  # fmt: skip
-    changes = _changes(before, after, world, c)
+    changes = _changes(after, state, named, world, c)
     return Update(rows, place, after, *features, kept, more, changes, pins)
 
 
 def apply_update(update: Update, world: World) -> Rows:
     """Put the new records in place; returns the rows of all records of the update."""
-    count = len(update.rows)
-    world.put(update.rows, update.after[:count])
-    rows = np.concatenate([update.rows, world.append(update.after[count:])])
+    rows = world.put(update.rows, update.after)
     world.features.put(rows[update.feature_place], update.feature)
     for place, masses in update.more_labels.items():
         world.more_labels[int(rows[place])] = masses
     world.pins.update(update.pins)
     return rows
-
-
-def _born(
-    new: Records, evidence: Evidence, label: Ints, created: Rows, look: Look, next_id: int
-) -> None:
-    """Fill the records of new objects."""
-    new['id'] = np.arange(next_id, next_id + len(created))
-    for name in ('center', 'size', 'orientation', 'half', 'oriented'):
-        new[name] = getattr(evidence, name)[created]
-    new['hull_center'] = evidence.center[created]
-    new['confidence'] = evidence.score[created]
-    new['observations'] = new['looks'] = 1
-    new['look_seq'], new['look_ns'] = look.seq, look.stamp_ns
-    new['look_position'], new['look_axis'] = look.position, look.axis
-    new['first_seen_ns'] = new['last_seen_ns'] = look.stamp_ns
-    new['labels'] = -1
-    new['label'] = label[created]
-    new['map'] = look.map_number
-    new['state'] = TENTATIVE
 
 
 def share(observations: int, blend: float) -> float:
@@ -180,80 +157,50 @@ def share(observations: int, blend: float) -> float:
 
 
 def _weights(
-    before: Records, matched: Rows, evidence: Evidence, look: Look, c: Config
-) -> tuple[Floats, boxes.Bools]:
-    """Share of each new sighting, and whether it may rewrite.
+    old: Records, matched: Rows, created: Rows, evidence: Evidence, judgement: Judgement,
+    look: Look, c: Config,
+) -> tuple[Floats, boxes.Bools, boxes.Bools]:  # fmt: skip
+    """Share of each new sighting, whether it may rewrite, and whose features are worth keeping.
 
-    In Chronotope the share is always `blend` (CH-19), and each may (CH-V4).
+    In Chronotope the share is always `blend` (CH-19), each may (CH-V4), and all are.
     """
     if c.profile == CHRONOTOPE:
-        return np.full(len(before), c.blend), np.ones(len(before), bool)
-    weight, speaks = np.empty(len(before)), np.empty(len(before), bool)
-    blending.weigh(
-        before, matched, evidence.score, look.stamp_ns, c.blend, c.create_score,
-        weight, speaks.view(np.uint8),
-    )  # fmt: skip
-    return weight, speaks
-
-
-def _keep_features(
-    evidence: Evidence, judgement: Judgement, matched: Rows, created: Rows, before: Records,
-    weight: Floats, speaks: boxes.Bools, c: Config,
-) -> boxes.Bools:  # fmt: skip
-    """The first few features of an object are kept, later ones if they move its feature.
-
-    Chronotope keeps all.
-    """
-    if c.profile == CHRONOTOPE:
-        return evidence.has_feature.copy()
+        count = len(old)
+        return np.full(count, c.blend), np.ones(count, bool), evidence.has_feature.copy()
+    weight, speaks = np.empty(len(old)), np.empty(len(old), bool)
     kept = np.zeros(len(evidence), bool)
     kept[created] = evidence.has_feature[created]
-    blending.keep_features(
-        before, matched, evidence.has_feature.view(np.uint8), judgement.terms[:, FEATURE], weight,
-        speaks.view(np.uint8), c.feature_keep_first, c.feature_keep_cosine, kept.view(np.uint8),
+    counting.weigh(
+        old, matched, evidence, judgement.terms[:, FEATURE], look.stamp_ns,
+        (c.blend, c.create_score, c.feature_keep_first, c.feature_keep_cosine),
+        weight, speaks.view(np.uint8), kept.view(np.uint8),
     )  # fmt: skip
-    return kept
+    return weight, speaks, kept
 
 
-def as_stored(feature: Features, profile: str) -> Stored:
-    """Features as they are stored with their observations: float16, for Chronotope float32.
+def as_stored(feature: Features, place: Rows, profile: str) -> tuple[Features, Stored]:
+    """Some of the features, (n, D), as they are stored with their observations, and as float32.
 
-    Only as it is stored does a feature enter that of an object, so `feature`, (F, D), is rounded.
+    Stored is float16, for Chronotope float32. Only as it is stored does a feature enter that of an
+    object.
     """
     if profile == CHRONOTOPE:
-        return feature.copy()
-    halves = np.empty(feature.shape, np.uint16)
-    features.halve_rows(feature, feature.view(np.uint32), halves)
-    return halves.view(np.float16)
+        return feature[place], feature[place]
+    rows = np.empty((len(place), feature.shape[1]), np.float32)
+    halves = np.empty(rows.shape, np.uint16)
+    features.halve_rows(feature.view(np.uint32), place, rows, rows.view(np.uint32), halves)
+    return rows, halves.view(np.float16)
 
 
 def _blend_features(
-    evidence: Evidence, kept: boxes.Bools, source: Rows, before: Records, rows: Rows,
+    evidence: Evidence, kept: boxes.Bools, source: Rows, old: Records, rows: Rows,
     weight: Floats, world: World, profile: str,
 ) -> tuple[Rows, Features, Stored]:  # fmt: skip
     """Places in the update whose feature changes, the new features, and what is stored for it."""
-    place = np.flatnonzero(kept[source])
-    if not len(place):
-        nothing = np.zeros((0, evidence.feature.shape[1]), np.float32)
-        return place, nothing, nothing
-    new = evidence.feature[source[place]]
-    stored = as_stored(new, profile)
-    joins = np.zeros(len(place), bool)
-    known = place < len(rows)
-    joins[known] = before['has_feature'][place[known]]
-    work = np.empty(new.shape[1])
-    if joins.all():
-        held = world.features.take(rows[place])
-        features.blend_rows(held, new, weight[place], work)
-        return place, held, stored
-    first = new[~joins]
-    features.unit_rows(first, np.empty(len(first), np.uint8), work)
-    new[~joins] = first
-    if joins.any():
-        held = world.features.take(rows[place[joins]])
-        features.blend_rows(held, new[joins], weight[place[joins]], work)
-        new[joins] = held
-    return place, new, stored
+    place = kept[source].nonzero()[0]
+    feature, stored = as_stored(evidence.feature, source[place], profile)
+    world.features.blend(feature, place, rows, old['has_feature'], weight)
+    return place, feature, stored
 
 
 def _unite_boxes(old: Records, evidence: Evidence, matched: Rows, weight: Floats) -> None:
@@ -281,10 +228,12 @@ def _add_labels(
     if spilled:
         more = {k: dict(spilled[r]) for k, r in enumerate(rows.tolist()) if r in spilled}
     unknown = np.empty(len(place), np.uint8)
-    if blending.add_labels(after, place, label, evidence.score, unknown):
+    if counting.add_labels(after, place, label, evidence.score, unknown):
         for k in np.flatnonzero(unknown).tolist():
             seen = place[k]
             _add_label(after, more, k, int(label[seen]), float(evidence.score[seen]))
+    if not any(evidence.alternatives):
+        return more
     for k, detection in enumerate(place.tolist()):
         given = evidence.alternatives[detection]
         if given:
@@ -323,7 +272,7 @@ def _choose_labels(
             old['label'][k] = next(iter(world.masses_of(old[k], more.get(k, {}))))
         return
     was = old['label'].copy() if more else None
-    blending.choose_labels(old, c.label_margin)
+    counting.choose_labels(old, c.label_margin)
     for k, extra in more.items():
         if k >= len(old):
             continue
@@ -335,34 +284,44 @@ def _choose_labels(
         old['label'][k] = best if beaten else current
 
 
-def _changes(before: Records, after: Records, world: World, c: Config) -> list[ChangeDraft]:
-    """What the log says about a view, in order of the object ids; sets the version columns."""
+def _drafts(
+    record: Any, place: int, label: str, confirmed: int, relabelled: int, updated: int
+) -> list[ChangeDraft]:
+    """What the log says of one object; sets the version columns of its record.
+
+    label: its name before. confirmed, relabelled, updated: which of these it was.
+    """
+    drafts = []
+    if confirmed:
+        drafts.append(ChangeDraft(ChangeKind.CONFIRMED, place, {'state': State.TENTATIVE.value}))
+    if relabelled:
+        drafts.append(ChangeDraft(ChangeKind.RELABELLED, place, {'label': label}))
+    if updated:
+        was = {
+            'center_m': record['version_center'].tolist(),
+            'size_m': record['version_size'].tolist(),
+        }
+        drafts.append(ChangeDraft(ChangeKind.UPDATED, place, was))
+    record['version_center'], record['version_size'] = record['center'], record['size']
+    return drafts
+
+
+def _changes(
+    after: Records, state: npt.NDArray[np.uint8], label: Ints, world: World, c: Config
+) -> list[ChangeDraft]:
+    """What the log says about a view, in order of the object ids; sets the version columns.
+
+    state, label: (R,) of the objects that it supports, before it.
+    """
     drafts: list[ChangeDraft] = []
-    count = len(before)
+    count = len(state)
     old = after[:count]
-    confirmed = (old['state'] != before['state']) & (before['state'] == TENTATIVE)
-    relabelled = old['label'] != before['label']
-    updated = np.empty(count, bool)
-    blending.moved_from_version(old, c.version_distance_m, VERSION_SHARE, updated.view(np.uint8))
-    names = world.labels.names
-    for k in np.flatnonzero(confirmed | relabelled | updated).tolist():
-        if confirmed[k]:
-            drafts.append(ChangeDraft(ChangeKind.CONFIRMED, k, {'state': State.TENTATIVE.value}))
-        if relabelled[k]:
-            was = {'label': names[before['label'][k]]}
-            drafts.append(ChangeDraft(ChangeKind.RELABELLED, k, was))
-        if updated[k]:
-            place = {
-                'center_m': old['version_center'][k].tolist(),
-                'size_m': old['version_size'][k].tolist(),
-            }
-            drafts.append(ChangeDraft(ChangeKind.UPDATED, k, place))
+    found = np.empty((3, count), np.uint8)
+    if counting.note_changes(old, state, label, c.version_distance_m, VERSION_SHARE, found):
+        for k in found.any(axis=0).nonzero()[0].tolist():
+            was = world.labels.names[label[k]]
+            drafts += _drafts(old[k], k, was, *found[:, k].tolist())
+        ids = old['id'].tolist()
+        drafts.sort(key=lambda d: ids[d.place])
     drafts += [ChangeDraft(ChangeKind.CREATED, k, {}) for k in range(count, len(after))]
-    if not drafts:
-        return drafts
-    changed = sorted({d.place for d in drafts})
-    after['version_center'][changed] = after['center'][changed]
-    after['version_size'][changed] = after['size'][changed]
-    ids = after['id'].tolist()
-    drafts.sort(key=lambda d: ids[d.place])
     return drafts

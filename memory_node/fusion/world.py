@@ -155,6 +155,17 @@ class FeatureTable:
         features.gather(self._chunks, rows, CHUNK, found)
         return found
 
+    def blend(self, new: Features, place: Rows, rows: Rows, has: Bools, weight: Floats) -> None:
+        """Move features of rows towards new ones, which become the outcome, as unit rows.
+
+        Args:
+            new: (n, D), overwritten. place: (n,) of each in `rows`; beyond them: of a new object.
+            rows, has, weight: (R,), whether they have a feature, and the share of a new one.
+        """
+        features.blend_rows(
+            new, place, rows, has.view(np.uint8), weight, self._chunks, CHUNK
+        )  # fmt: skip
+
     def cosines(
         self, feature: Features, has: Bools, place: Rows, row: Rows, records: Records, terms: Floats
     ) -> None:
@@ -199,7 +210,7 @@ class FeatureTable:
             return
         if self.dim is None:
             self.dim = int(units.shape[1])
-        while rows.max() >= CHUNK * len(self._chunks):
+        while max(rows.tolist()) >= CHUNK * len(self._chunks):
             self._chunks.append(np.zeros((CHUNK, self.dim), np.float32))
             self.stale = np.concatenate([self.stale, np.ones(CHUNK, bool)])
         self.stale[rows] = True
@@ -231,7 +242,8 @@ class World:
         self.lost_since: dict[int, int] = {}
         self.inside: Mapping[int, int] = {}
         self.count = 0
-        self.records: Records = np.zeros(1024, OBJECT)
+        self._raw = np.zeros(1024, _RAW)
+        self.records = _as_records(self._raw)
         self.alive = np.zeros(1024, bool)
         self.features = FeatureTable()
         self.more_labels: dict[int, dict[int, float]] = {}
@@ -293,14 +305,21 @@ class World:
         late: Rows = rows[keep & (r['first_seen_ns'][rows] > after_ns)]
         return late
 
-    def _note_labels(self, rows: Rows, records: Records) -> None:
-        """Some rows have these labels and first sightings now; what they had before is left there.
+    def _note_labels(self, rows: Rows, records: Records, known: int) -> None:
+        """Some rows will have these labels and first sightings; what they had before is left there.
 
         Whoever asks leaves out what does not hold any more.
+
+        known: so many of the rows are in use, the others are new.
         """
         if self._by_label is None:
             return
-        columns = (records['label'], records['first_seen_ns'], rows)
+        was = self.records
+        changed = was['label'][rows] != records['label']
+        changed |= was['first_seen_ns'][rows] < records['first_seen_ns']
+        changed[known:] = True
+        some = np.flatnonzero(changed)
+        columns = (records['label'][some], records['first_seen_ns'][some], rows[some])
         for label, first_ns, row in zip(*(column.tolist() for column in columns)):
             bisect.insort(self._by_label.setdefault(label, []), (first_ns, row))
 
@@ -316,32 +335,35 @@ class World:
 
     def append(self, records: Records) -> Rows:
         """Add objects and return their rows."""
-        first, end = self.count, self.count + len(records)
-        rows = np.arange(first, end)
-        if not len(records):
-            return rows
-        self._reserve(end, int(records['id'].max(initial=0)) + 1)
-        self.put(rows, records)
-        self._note_labels(rows, records)
-        self.alive[first:end] = True
-        self._row_of_id[records['id']] = rows
-        self.count = end
+        return self.put(np.zeros(0, np.int64), records)
+
+    def take(self, rows: Rows, blank: int = 0) -> Records:
+        """Return a copy of the records of some rows, and so many blank ones after them."""
+        if not blank:
+            return _as_records(self._raw[rows])
+        raw = np.zeros(len(rows) + blank, _RAW)
+        self._raw.take(rows, out=raw[: len(rows)], mode='clip')  # with any other it would copy
+        return _as_records(raw)
+
+    def put(self, rows: Rows, records: Records) -> Rows:
+        """Replace the records of some rows, and add what follows as new objects.
+
+        Returns:
+            The rows of all records.
+        """
+        known, first = len(rows), self.count
+        end = first + len(records) - known
+        new_ids = records['id'][known:]
+        if len(new_ids):
+            self._reserve(end, max(new_ids.tolist()) + 1)
+            rows = np.concatenate([rows, np.arange(first, end)])
+        self._note_labels(rows, records, known)
+        self._raw[rows] = np.ndarray(len(records), _RAW, np.ascontiguousarray(records))
+        if len(new_ids):
+            self.alive[first:end] = True
+            self._row_of_id[new_ids] = rows[known:]
+            self.count = end
         return rows
-
-    def take(self, rows: Rows) -> Records:
-        """Return a copy of the records of some rows."""
-        copy: Records = self.records.view(_RAW)[rows].view(OBJECT)
-        return copy
-
-    def put(self, rows: Rows, records: Records) -> None:
-        """Replace the records of some rows."""
-        if self._by_label is not None:
-            was = self.records
-            changed = was['label'][rows] != records['label']
-            changed |= was['first_seen_ns'][rows] < records['first_seen_ns']
-            if changed.any():
-                self._note_labels(rows[changed], records[changed])
-        self.records.view(_RAW)[rows] = np.ascontiguousarray(records).view(_RAW)
 
     def note_lost(self, rows: Rows) -> None:
         """Remember which of some rows hold objects that are doubtful or absent."""
@@ -428,15 +450,19 @@ class World:
     def _reserve(self, count: int, ids: int) -> None:
         if count > len(self.records):
             capacity = max(count, 2 * len(self.records))
-            records = np.zeros(capacity, OBJECT)
-            records.view(_RAW)[: self.count] = self.records.view(_RAW)[: self.count]
-            alive = np.zeros(capacity, bool)
+            raw, alive = np.zeros(capacity, _RAW), np.zeros(capacity, bool)
+            raw[: self.count] = self._raw[: self.count]
             alive[: self.count] = self.alive[: self.count]
-            self.records, self.alive = records, alive
+            self._raw, self.records, self.alive = raw, _as_records(raw), alive
         if ids > len(self._row_of_id):
             rows = np.full(max(ids, 2 * len(self._row_of_id)), -1, np.int64)
             rows[: len(self._row_of_id)] = self._row_of_id
             self._row_of_id = rows
+
+
+def _as_records(raw: npt.NDArray[np.void]) -> Records:
+    """Mere bytes as OBJECT, in the same memory; quicker than `view`, which looks at each field."""
+    return np.ndarray(len(raw), OBJECT, raw)
 
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(MemoryObject))

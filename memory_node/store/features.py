@@ -19,7 +19,7 @@ import apsw
 import numpy as np
 
 from memory_node.config import CHRONOTOPE
-from memory_node.fusion.features import blend_rows, unit_rows
+from memory_node.fusion.features import blend_rows
 from memory_node.fusion.update import share
 from memory_node.fusion.world import Features, World
 from memory_node.store import behind, late
@@ -117,16 +117,13 @@ def _of_row(blob: bytes | None) -> Features | None:
 
 def _blended(held: Features | None, stored: Any, weight: float) -> Features:
     """A feature with one more sighting in it, as `update` makes it."""
-    new = stored.astype(np.float32)[None]
-    work = np.empty(new.shape[1])
-    if held is None:
-        unit_rows(new, np.empty(1, np.uint8), work)
-        return new[0]
-    row = held[None]
-    if row.shape != new.shape:
-        raise ValueError(f'a feature of {new.shape[1]} numbers is stored beside {row.shape[1]}')
-    blend_rows(row, new, np.array([weight]), work)
-    return row[0]
+    new = stored.astype(np.float32)
+    if held is not None and held.shape != new.shape:
+        raise ValueError(f'a feature of {len(new)} numbers is stored beside {len(held)}')
+    first, has = np.zeros(1, np.int64), np.array([held is not None], np.uint8)
+    chunks = [] if held is None else [held[None]]
+    blend_rows(new[None], first, first, has, np.array([weight]), chunks, rows_of_chunk=1)
+    return new
 
 
 def catch_up(database: Database) -> None:

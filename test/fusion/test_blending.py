@@ -1,21 +1,20 @@
 # Copyright 2026 The spatial_memory authors
 # SPDX-License-Identifier: Apache-2.0
 
-"""The numbers of sightings and records, beside plain numpy and beside the interpreted loops."""
+"""The boxes of sightings and records, beside plain numpy and beside the interpreted loops."""
 
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from interpreted import interpreted
+from sightings import sightings
 
 from memory_node.fusion import blending
-from memory_node.fusion.world import OBJECT
 from memory_node.scene import boxes
 
 SOURCE = interpreted('fusion/blending')
@@ -23,47 +22,14 @@ BOTH = pytest.mark.parametrize('module', [blending, SOURCE], ids=['installed', '
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def quaternions(random: np.random.Generator, n: int) -> np.ndarray:
-    return boxes.normalized(random.normal(size=(n, 4)))
-
-
-def sightings(seed: int, n: int = 5):
-    """Records, and detections of the same things in another order."""
-    random = np.random.default_rng(seed)
-    old = np.zeros(n, OBJECT)
-    old['center'], old['size'] = random.normal(size=(n, 3)), random.uniform(0, 1, (n, 3))
-    old['orientation'], old['oriented'] = quaternions(random, n), random.random(n) < 0.6
-    old['size'][0] = 0.0
-    old['observations'], old['last_seen_ns'] = random.integers(1, 9, n), random.integers(1, 9, n)
-    old['labels'], old['label'] = random.integers(-1, 3, (n, 4)), random.integers(0, 3, n)
-    old['masses'] = random.uniform(0, 3, (n, 4))
-    size = random.uniform(0, 1, (n, 3))
-    size[1] = 0.0
-    evidence = SimpleNamespace(
-        center=random.normal(size=(n, 3)), size=size, extent=(size > 0).any(axis=1),
-        orientation=quaternions(random, n), oriented=random.random(n) < 0.7,
-        score=random.random(n),
-    )  # fmt: skip
-    return old, evidence, random.permutation(n)
-
-
 @given(SEEDS)
 def test_compiled_and_interpreted_agree_to_the_last_bit(seed: int) -> None:
     found = []
     for module in (blending, SOURCE):
         old, evidence, matched = sightings(seed)
-        weight, speaks = np.empty(len(old)), np.empty(len(old), np.uint8)
-        module.weigh(old, matched, evidence.score, 5, 0.2, 0.3, weight, speaks)
-        module.blend_boxes(old, matched, evidence, weight, speaks)
-        unknown = np.empty(len(old), np.uint8)
-        module.add_labels(
-            old, matched, np.arange(len(old), dtype=np.int32), evidence.score, unknown
-        )
-        module.choose_labels(old, 1.2)
-        look = SimpleNamespace(seq=3, stamp_ns=5, position=np.ones(3), axis=np.ones(3))
-        module.count_sighting(old, matched, evidence.score, 0.5, look, speaks)
-        module.confirm(old, old['last_seen_ns'].copy(), 5, 2, 0, 1)
-        found.append((old.tobytes(), weight.tobytes(), speaks.tobytes(), unknown.tobytes()))
+        speaks = (evidence.score >= 0.3).astype(np.uint8)
+        module.blend_boxes(old, matched, evidence, evidence.score, speaks)
+        found.append(old.tobytes())
     assert found[0] == found[1]
 
 
@@ -93,30 +59,6 @@ def test_a_box_moves_by_the_share_of_the_sighting(seed: int) -> None:
 
 
 @BOTH
-def test_a_late_or_doubtful_sighting_may_not_rewrite(module) -> None:
-    old = np.zeros(3, OBJECT)
-    old['observations'], old['last_seen_ns'] = [1, 9, 1], [10, 10, 11]
-    weight, speaks = np.empty(3), np.empty(3, np.uint8)
-    module.weigh(old, np.array([0, 1, 2]), np.array([0.3, 0.29, 0.9]), 10, 0.2, 0.3, weight, speaks)
-    assert weight.tolist() == [0.5, 0.2, 0.5]
-    assert speaks.tolist() == [1, 0, 0]
-
-
-@BOTH
-def test_the_first_features_and_those_that_move_it_are_kept(module) -> None:
-    old = np.zeros(5, OBJECT)
-    old['observations'] = [4, 5, 5, 5, 4]
-    old['has_feature'] = [True, True, True, False, True]
-    cosine = np.array([1.0, 1.0, 0.0, np.nan, 1.0])
-    kept, has = np.zeros(5, np.uint8), np.array([1, 1, 1, 1, 0], np.uint8)
-    ones = np.ones(5, np.uint8)
-    module.keep_features(old, np.arange(5), has, cosine, np.full(5, 0.2), ones, 5, 0.02, kept)
-    moved = 1 - 0.8 / math.sqrt(0.64 + 0.04)
-    assert moved > 0.02
-    assert kept.tolist() == [1, 0, 1, 1, 0]
-
-
-@BOTH
 @pytest.mark.parametrize(('place', 'value'), [
     (0, -0.1), (0, 1.1), (0, math.nan), (3, math.inf), (5, -1e-9), (8, math.nan), (10, -math.inf),
 ])  # fmt: skip
@@ -143,39 +85,3 @@ def test_orientations_get_unit_norm_and_zeros_are_none(module) -> None:
     )
     assert half[1].tolist() == [1, 2, 3]
     assert half == pytest.approx(boxes.hull_half(size, orientation))
-
-
-@BOTH
-def test_looks_tell_something_new_by_time_place_or_direction(module) -> None:
-    look_ns = np.array([0, 95, 100, 100, 100])
-    position = np.array([[0, 0, 0]] * 2 + [[0.4, 0, 0], [0, 0, 0], [np.nan] * 3], dtype=float)
-    axis = np.array([[0, 0, 1.0]] * 3 + [[1.0, 0, 0], [np.nan] * 3])
-    result = np.empty(5, np.uint8)
-    module.independent(
-        look_ns, position, axis, 100, np.zeros(3), np.array([0, 0, 1.0]), 50.0, 0.3,
-        math.cos(math.radians(15)), result,
-    )  # fmt: skip
-    assert result.tolist() == [1, 0, 1, 1, 0]
-
-
-@BOTH
-def test_a_version_is_due_when_centre_or_size_moved_along_an_axis(module) -> None:
-    old = np.zeros(7, OBJECT)
-    old['center'][1] = 0, 0.1, 0
-    old['size'][2] = 0, 0, 0.1
-    old['center'][3] = 0.09, 0.09, 0.09
-    old['version_size'][4:] = 4.0, 1.0, 1.0
-    old['size'][4:] = [(4.3, 1, 1), (4.4, 1, 1), (4.0, 1.1, 1.0)]
-    moved = np.empty(7, np.uint8)
-    module.moved_from_version(old, 0.1, 0.1, moved)
-    assert moved.tolist() == [0, 1, 1, 0, 0, 1, 1], 'of a long side a tenth of it'
-
-
-@BOTH
-def test_a_label_stays_until_it_is_beaten_by_the_margin(module) -> None:
-    old = np.zeros(3, OBJECT)
-    old['labels'] = [[1, 2, -1, -1]] * 3
-    old['label'] = 1
-    old['masses'][:, 0], old['masses'][:, 1] = 1.0, [1.2, 1.21, 0.5]
-    module.choose_labels(old, 1.2)
-    assert old['label'].tolist() == [1, 2, 1]

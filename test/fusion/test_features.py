@@ -53,10 +53,12 @@ FLOATS = st.floats(-60000, 60000, width=32, allow_subnormal=True) | st.floats(
 @given(st.lists(FLOATS, min_size=1, max_size=40))
 def test_float16_is_as_numpy_rounds_it(values: list[float]) -> None:
     for module in (features, SOURCE):
-        rows = np.array([values], np.float32)
-        expected = rows.astype(np.float16)
-        halves = np.empty(rows.shape, np.uint16)
-        module.halve_rows(rows, rows.view(np.uint32), halves)
+        numbers = np.array([values, values[::-1]], np.float32)
+        numbers.setflags(write=False)
+        expected = numbers[[1, 0, 1]].astype(np.float16)
+        rows, halves = np.empty(expected.shape, np.float32), np.empty(expected.shape, np.uint16)
+        place = np.array([1, 0, 1])
+        module.halve_rows(numbers.view(np.uint32), place, rows, rows.view(np.uint32), halves)
         assert (halves == expected.view(np.uint16)).all()
         assert (rows == expected.astype(np.float32)).all()
 
@@ -64,23 +66,28 @@ def test_float16_is_as_numpy_rounds_it(values: list[float]) -> None:
 @pytest.mark.parametrize('shift', range(30))
 def test_float16_at_every_tie(shift: int) -> None:
     steps = np.arange(2048, 2080, dtype=np.float64) + 0.5
-    rows = (steps * 2.0 ** -(11 + shift))[None].astype(np.float32)
-    expected = rows.astype(np.float16)
-    halves = np.empty(rows.shape, np.uint16)
-    features.halve_rows(rows, rows.view(np.uint32), halves)
+    numbers = (steps * 2.0 ** -(11 + shift))[None].astype(np.float32)
+    expected = numbers.astype(np.float16)
+    rows, halves = np.empty_like(numbers), np.empty(numbers.shape, np.uint16)
+    first = np.zeros(1, np.int64)
+    features.halve_rows(numbers.view(np.uint32), first, rows, rows.view(np.uint32), halves)
     assert (halves == expected.view(np.uint16)).all()
 
 
 @BOTH
 def test_blending_moves_towards_the_new_one_by_its_share(module) -> None:
-    held, new = random_rows(1, 3, 32), random_rows(2, 3, 32)
-    weight = np.array([0.0, 0.2, 1.0])
-    wide = held.astype(np.float64)
-    mixed = wide + weight[:, None] * (new.astype(np.float64) - wide)
+    """Where there is one: what is new, or had no feature, gets the new one."""
+    held, new = random_rows(1, 6, 32), 0.5 * random_rows(2, 5, 32)
+    row, has = np.array([5, 0, 2, 3]), np.array([1, 1, 1, 0], np.uint8)
+    place, weight = np.array([0, 1, 2, 3, 4]), np.array([0.0, 0.2, 1.0, 0.2])
+    wide, seen = held[row].astype(np.float64), new.astype(np.float64)
+    mixed = seen.copy()
+    mixed[:3] = wide[:3] + weight[:3, None] * (seen[:3] - wide[:3])
     expected = boxes.normalized(mixed).astype(np.float32)
-    blended = held.copy()
-    module.blend_rows(blended, new, weight, np.empty(32))
-    assert (blended == expected).all()
+    before = held.copy()
+    module.blend_rows(new, place, row, has, weight, [held[:4], held[4:]], 4)
+    assert (new == expected).all()
+    assert (held == before).all()
 
 
 @BOTH
@@ -105,9 +112,9 @@ def test_compiled_and_interpreted_agree_to_the_last_bit() -> None:
     ones = np.ones(8, np.uint8)
     found = []
     for module in (features, SOURCE):
-        terms, blended = np.zeros((8, 4)), held.copy()
+        terms, blended = np.zeros((8, 4)), seen.copy()
         module.feature_terms(seen, ones, place, row, ones, [held], 8, terms)
-        module.blend_rows(blended, seen, np.linspace(0, 1, 8), np.empty(512))
+        module.blend_rows(blended, place, row, ones, np.linspace(0, 1, 8), [held], 8)
         found.append((terms.tobytes(), blended.tobytes()))
     assert found[0] == found[1]
 

@@ -251,7 +251,9 @@ def test_only_what_is_stored_enters_the_feature(memory: SpatialMemory) -> None:
     exact = np.array([0.123456789, 0.4, 0.9], np.float32)
     exact /= np.linalg.norm(exact)
     sight(memory, seen(feature=exact), 1000)
-    stored = as_stored(exact[None].copy(), 'default')[0].astype(float)
+    rounded, [stored] = as_stored(exact[None], np.zeros(1, np.int64), 'default')
+    assert (rounded[0] == stored).all()
+    stored = stored.astype(float)
     assert feature_of(memory) == pytest.approx(stored / np.sqrt((stored**2).sum()), abs=1e-7)
     assert abs(feature_of(memory) - exact).max() > 1e-6  # float16 left its trace
     [(blob,)] = memory._database.rows('SELECT feature FROM observation')

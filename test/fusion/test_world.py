@@ -51,6 +51,20 @@ def test_it_grows_and_keeps_what_it_has() -> None:
     assert len(world.live_rows()) == 3000
 
 
+def test_what_follows_the_records_of_known_rows_is_new() -> None:
+    world = World()
+    put(world)
+    records = world.take(np.array([0]), blank=1100)
+    assert not records[1:].tobytes().strip(b'\0')
+    records['id'] = np.arange(1, 1102)
+    records['looks'] = 3
+    assert world.put(np.array([0]), records).tolist() == list(range(1101))
+    assert world.count == world.live_count == 1101
+    assert world.row_of(1101) == 1100
+    assert (world.records['looks'][:1101] == 3).all()
+    assert world.append(records[:0]).tolist() == []
+
+
 def test_ids_may_leave_gaps() -> None:
     world = World()
     records = np.zeros(2, OBJECT)
