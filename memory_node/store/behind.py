@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 
 import apsw
@@ -89,8 +88,10 @@ class Behind:
 
     def _overdue(self, last: int) -> list[int]:
         surplus = len(self._since) - MOST
-        return [
-            number
-            for k, (number, since) in enumerate(itertools.islice(self._since.items(), AT_ONCE))
-            if k < surplus or since + self._longest < last
-        ]
+        found: list[int] = []
+        for number, since in self._since.items():  # the later ones have not waited longer
+            late = len(found) < surplus or since + self._longest < last
+            if not late or len(found) == AT_ONCE:
+                break
+            found.append(number)
+        return found

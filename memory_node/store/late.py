@@ -34,8 +34,8 @@ _ROWS = """
 _SPILLED = np.dtype([('place', '<i4'), ('label', '<i4'), ('mass', '<f8')])
 
 
-Part = tuple[Records, Mapping[int, Mapping[int, float]]]
-"""Records, (R,) OBJECT, and by their places the labels beyond the slots, in their order."""
+Part = tuple[Records, Sequence[int], Mapping[int, Mapping[int, float]]]
+"""Records, (R,) OBJECT, places of the ones to keep, and by places the labels beyond the slots."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ def put(connection: apsw.Connection, seq: int, parts: Sequence[Part]) -> None:
         seq: log line of the view. parts: what to keep; without any record, nothing is written.
     """
     heads, spilled, first = [], [], 0
-    for records, more_labels in parts:
-        heads.append(joined(records))
-        for place, masses in more_labels.items():
-            spilled += [(first + place, label, mass) for label, mass in masses.items()]
-        first += len(records)
+    for records, places, more_labels in parts:
+        heads.append(joined(records, places))
+        for k, place in enumerate(places, first) if more_labels else ():
+            spilled += [(k, *entry) for entry in more_labels.get(place, {}).items()]
+        first += len(places)
     if first:
         more = np.array(spilled, _SPILLED).tobytes() if spilled else None
         connection.execute(_PUT, (seq, b''.join(heads), more))

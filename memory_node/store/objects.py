@@ -27,7 +27,7 @@ from memory_node.model import (
     State,
 )
 from memory_node.scene import boxes
-from memory_node.store import features, late, pins
+from memory_node.store import features, pins
 from memory_node.store.database import Database
 from memory_node.store.packed import chosen, pack, unpack
 
@@ -116,15 +116,6 @@ def urgent(update: Update) -> list[int]:
     return sorted({draft.place for draft in update.changes}.union(new))
 
 
-def part_of(update: Update, places: Sequence[int]) -> late.Part:
-    """Some records of an update, by ascending places, with their labels beyond the slots."""
-    if len(places) == len(update.after):
-        return update.after, update.more_labels
-    more = update.more_labels
-    more = {k: more[place] for k, place in enumerate(places) if place in more} if more else more
-    return chosen(update.after, places), more
-
-
 def write_update(
     connection: apsw.Connection,
     update: Update,
@@ -142,7 +133,9 @@ def write_update(
     """
     last = {draft.place: change for draft, change in zip(update.changes, changes)}
     if places:
-        records, more = part_of(update, places)
+        some = len(places) < len(update.after)
+        records = chosen(update.after, places) if some else update.after
+        more = {k: held for k, p in enumerate(places) if (held := update.more_labels.get(p))}
         version_seq = [last[place].seq if place in last else None for place in places]
         rows = object_rows(records, more, world, version_seq)
         count = bisect_left(places, len(update.rows))

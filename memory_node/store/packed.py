@@ -39,10 +39,10 @@ def pack(records: Records, more_labels: Mapping[int, Mapping[int, float]]) -> li
     return packed
 
 
-def joined(records: Records) -> bytes:
-    """Return the heads of all records, of WIDTH bytes each: what is stored without more_labels."""
-    raw = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), OBJECT.itemsize)
-    raw = raw[:, :WIDTH].copy()
+def joined(records: Records, places: Sequence[int] | None = None) -> bytes:
+    """Return the heads of all records, or of some, WIDTH bytes each: what more_labels go behind."""
+    raw = _raw(records)
+    raw = raw[:, :WIDTH].copy() if places is None else raw[places, :WIDTH]
     decimals = raw[:, :_DECIMALS].view('<f8')
     decimals += 0.0  # no negative zeros: a column does not keep them, so a replay has none
     return raw.tobytes()
@@ -50,9 +50,13 @@ def joined(records: Records) -> bytes:
 
 def chosen(records: Records, places: Sequence[int]) -> Records:
     """Return a copy of some records; numpy copies bytes at once, a record number by number."""
-    raw = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), OBJECT.itemsize)
-    found: Records = raw[places].view(OBJECT)[:, 0]
+    found: Records = _raw(records)[places].view(OBJECT)[:, 0]
     return found
+
+
+def _raw(records: Records) -> np.ndarray:
+    """Records as (R, bytes)."""
+    return np.ascontiguousarray(records).view(np.uint8).reshape(len(records), OBJECT.itemsize)
 
 
 def unpack(packed: Sequence[bytes]) -> tuple[Records, dict[int, dict[int, float]]]:

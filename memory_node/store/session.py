@@ -184,7 +184,7 @@ class Session:
             objects.write_update(connection, update, urgent, self.engine.world, changes[first:end])
             if len(urgent) < len(every):
                 rest = [place for place in every if place not in urgent]
-                waiting.append(objects.part_of(update, rest))
+                waiting.append((update.after, rest, update.more_labels))
             first = end
         late.put(connection, plan.look.seq, waiting)
 

@@ -42,8 +42,14 @@ def database(tmp_path: Path) -> Database:
 
 def test_the_newest_record_of_an_object_counts(database: Database) -> None:
     with database.transaction() as connection:
-        late.put(connection, 5, [(records(1, 2, observations=2), {}), (records(3), {})])
-        late.put(connection, 6, [(records(2, observations=3), {0: {7: 0.5, 8: 0.25}})])
+        late.put(
+            connection, 5, [(records(1, 2, observations=2), [0, 1], {}), (records(9, 3), [1], {})]
+        )
+        late.put(
+            connection,
+            6,
+            [(records(9, 2, observations=3), [1], {0: {5: 0.1}, 1: {7: 0.5, 8: 0.25}})],
+        )
     found = late.recovered(database)
     assert {number: one.observations for number, one in found.items()} == {1: 2, 2: 3, 3: 1}
     assert {one.map_id for one in found.values()} == {'A'}
@@ -53,15 +59,15 @@ def test_the_newest_record_of_an_object_counts(database: Database) -> None:
 
 def test_a_row_that_was_written_for_a_change_is_newer(database: Database) -> None:
     with database.transaction() as connection:
-        late.put(connection, 5, [(records(1, 2), {})])
+        late.put(connection, 5, [(records(1, 2), [0, 1], {})])
         connection.execute('UPDATE object SET version_seq = 6 WHERE id = 1')
     assert [*late.recovered(database)] == [2]
 
 
 def test_what_all_rows_have_is_removed(database: Database) -> None:
     with database.transaction() as connection:
-        late.put(connection, 5, [(records(1), {})])
-        late.put(connection, 6, [(records(2), {})])
+        late.put(connection, 5, [(records(1), [0], {})])
+        late.put(connection, 6, [(records(2), [0], {})])
         late.remove(connection, 5)
     assert late.mark_of(database) == 5
     assert [*late.recovered(database)] == [2]
@@ -71,7 +77,7 @@ def test_what_all_rows_have_is_removed(database: Database) -> None:
 def test_nothing_is_kept_of_a_view_that_shows_nothing(database: Database) -> None:
     with database.transaction() as connection:
         late.put(connection, 5, [])
-        late.put(connection, 6, [(records(), {})])
+        late.put(connection, 6, [(records(1), [], {})])
     assert database.rows('SELECT * FROM late_record') == []
     assert late.recovered(database) == {}
 

@@ -78,6 +78,7 @@ def test_some_records_are_copied_and_joined_as_they_are_stored() -> None:
     some['id'] = 9
     assert records['id'].tolist() == [0, 1, 2, 3, 4], 'a copy'
     assert joined(records) == b''.join(pack(records, {}))
+    assert joined(records, [1, 4]) == b''.join(pack(records[[1, 4]], {}))
     assert len(chosen(records, [])) == 0 and joined(records[:0]) == b''
 
 
