@@ -133,7 +133,7 @@ def find_pairs(
     terms, total = np.empty((len(place), len(TERMS))), np.empty(len(place))
     if not len(place):
         return Pairs(place, row, object_id, terms, total)
-    near = np.ones(len(place), bool)
+    near = np.empty(len(place), bool)
     _set_geometry(terms, near, evidence, place, row, records, c)
     world.features.cosines(evidence.feature, evidence.has_feature, place, row, records, terms)
     world.labels.terms(label, place, row, records, terms)
@@ -170,7 +170,7 @@ def _margin(evidence: Evidence, c: Config) -> float:
     """How far a box may be from a stored one and still be a candidate: noise may demand more."""
     if c.profile == CHRONOTOPE or not c.noise_aware:
         return c.dilation_m
-    return max(c.dilation_m, CANDIDATE_SIGMAS * float(evidence.sigma.max(initial=0.0)))
+    return max(c.dilation_m, CANDIDATE_SIGMAS * max(evidence.sigma.tolist(), default=0.0))
 
 
 def _set_geometry(
@@ -179,8 +179,8 @@ def _set_geometry(
 ) -> None:  # fmt: skip
     """Write distance and box overlap of each pair (CH-16).
 
-    near: (P,) written where that is asked: whether noise, and a box seen in part, explain the
-        distance.
+    near: (P,) written: whether noise, and a box seen in part, explain the distance, or that is not
+        asked.
     """
     if c.profile == CHRONOTOPE:
         center, half = evidence.center[place], evidence.half[place]
@@ -188,6 +188,7 @@ def _set_geometry(
         terms[:, GEOMETRY] = np.maximum(0.0, 1.0 - away / c.geometry_range_m)
         overlap = boxes.iou(center, half, records['hull_center'][row], records['half'][row])
         terms[:, IOU] = np.nan_to_num(overlap, nan=0.0)
+        near[:] = True
         return
     scoring.geometry_terms(
         evidence.center, evidence.half, evidence.sigma, place, row, records,
@@ -213,7 +214,8 @@ def judge(
     if twin is None:
         twin = np.full(n, -1, np.int64)
     folded = twin >= 0
-    alone = pairs.without(folded) if folded.any() else pairs
+    some_folded = any(folded.tolist())
+    alone = pairs.without(folded) if some_folded else pairs
     best = _best(pairs, n)
     chosen = _assign(alone, _best(alone, n) if alone is not pairs else best, c.merge_score)
     terms, total = np.empty((n, len(TERMS))), np.empty(n)
@@ -223,9 +225,10 @@ def judge(
     certain = evidence.score >= c.create_score
     created = certain & ~(matched | barred | folded)
     reason = [''] * n
-    for k in np.flatnonzero(~(matched | created)).tolist():
-        reason[k] = FORGOTTEN if barred[k] and certain[k] else LOW_SCORE
-    if folded.any():
+    for k, kept in enumerate((matched | created).tolist()):
+        if not kept:
+            reason[k] = FORGOTTEN if barred[k] and certain[k] else LOW_SCORE
+    if some_folded:
         twin = twin.copy()
         for k in np.flatnonzero(folded).tolist():
             first = int(twin[k])

@@ -88,7 +88,7 @@ class CandidateIndex:
         self._reserve()
         newest = self._recent[-1]
         there = self._level_of[rows] == newest.number
-        if there.any():
+        if any(there.tolist()):
             newest.grid.take(rows[there], self._placed, self._class_of)
         self._place(rows)
         self._put(rows, newest)

@@ -255,15 +255,14 @@ def take_in(
             if d.feature is not None:
                 refused.setdefault(k, 'feature_space')
     features = _features(detections, feature_dim, refused)
-    if not all(labels):
-        for k in np.flatnonzero(features.has).tolist():
-            labels[k] = labels[k] or UNKNOWN_LABEL
-    if not features.has.all():
-        for k in np.flatnonzero(~features.has).tolist():
-            if not labels[k]:
-                refused.setdefault(k, 'no_label')
-            elif in_turn:
-                refused.setdefault(k, 'no_feature')
+    for k, (label, has_feature) in enumerate(zip(labels, features.has.tolist())):
+        if not label and k not in refused:
+            if has_feature:
+                labels[k] = UNKNOWN_LABEL
+            else:
+                refused[k] = 'no_label'
+        elif in_turn and not has_feature:
+            refused.setdefault(k, 'no_feature')
     kept = np.arange(len(detections))
     if refused:
         kept = np.delete(kept, list(refused))
@@ -358,7 +357,7 @@ def _features(detections: Sequence[Detection], dim: int | None, refused: dict[in
         units, given = _one_by_one(detections, dim, refused) if stacked is None else stacked
     usable = np.empty(len(units), bool)
     unit_rows(units, usable.view(np.uint8), np.empty(units.shape[1]))
-    if not usable.all():
+    if not all(usable.tolist()):
         for k in np.flatnonzero(given & ~usable).tolist():
             refused[k] = 'bad_feature'
     return _Units(units, given & usable)
