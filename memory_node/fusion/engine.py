@@ -215,14 +215,14 @@ class Engine:
         rejections = self.rejections.plan(
             evidence, label, reasons, look.map_number, config.dilation_m, look.seq
         )
-        ids = self.world.records['id']
-        candidates = judgement.candidate.tolist()
+        ids = self.world.records['id'][judgement.candidate].tolist()
+        candidates = zip(judgement.candidate.tolist(), ids)
         return Plan(
             look=look,
             evidence=evidence,
             judgement=judgement,
             object_ids=object_ids_of(judgement, updates),
-            candidate_ids=[int(ids[row]) if row >= 0 else None for row in candidates],
+            candidate_ids=[number if row >= 0 else None for row, number in candidates],
             kept=_kept(len(evidence), updates),
             barred=barred,
             rejections=rejections,
