@@ -8,13 +8,13 @@
 A world of N objects is swept three times into a store, which is opened again (--sweeps 6: a world
 that is known, where the first five features of each thing are kept already); 100 views warm it up,
 then views of 20 detections with 512-d features are timed, in which 5 % of the detections are new
-things. All on one core, durable as `process`. The bare write puts the same rows into the same
-tables with the same transactions, and does nothing else. Each run is a process of its own, which
-opens the store again to measure opening, questions and memory. --visibility declares a field of
-view and gives a depth image with each timed view, so that what is not seen counts too. With --runs
-the median of each figure is told, and its range in the JSON. --keep DIR keeps the swept stores
-there and uses them again, --prepare does only that: then a quiet machine is needed for seconds
-only. --plot draws the growth from size to size.
+things. All threads on one core (--cores 2: the checkpointer has another to itself), durable as
+`process`. The bare write puts the same rows into the same tables with the same transactions, and
+does nothing else. Each run is a process of its own, which opens the store again to measure opening,
+questions and memory. --visibility declares a field of view and gives a depth image with each timed
+view, so that what is not seen counts too. With --runs the median of each figure is told, and its
+range in the JSON. --keep DIR keeps the swept stores there and uses them again, --prepare does only
+that: then a quiet machine is needed for seconds only. --plot draws the growth from size to size.
 """
 
 from __future__ import annotations
@@ -275,10 +275,11 @@ def main() -> None:
     parser.add_argument('--out', type=Path, help='write the results as JSON')
     parser.add_argument('--plot', type=Path, metavar='SVG', help='draw growth over the sizes')
     parser.add_argument('--visibility', action='store_true', help='what is not seen counts too')
+    parser.add_argument('--cores', type=int, default=1, help='for all threads together')
     parser.add_argument('--cell', type=int, help=argparse.SUPPRESS)
     a = parser.parse_args()
     if a.cell:
-        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-a.cores :])
         with tempfile.TemporaryDirectory() as folder:
             store = swept(a.keep, a.cell, a.sweeps)
             told = measure(a.cell, a.views, a.sweeps, a.visibility, store, Path(folder))
@@ -294,16 +295,17 @@ def main() -> None:
         if a.prepare:
             return
         runs = {
-            n: [run(n, a.views, a.sweeps, a.visibility, keep) for _ in range(a.runs)]
+            n: [run(n, a.views, a.sweeps, a.visibility, keep, a.cores) for _ in range(a.runs)]
             for n in a.objects
         }
     results = [middle(of_size) for of_size in runs.values()]
     console = Console(width=100)
     console.print(table(results))
-    console.print(f'{machine()}, one core; sweeps: {a.sweeps}, runs: {a.runs}')
+    console.print(f'{machine()}, used: {a.cores}; sweeps: {a.sweeps}, runs: {a.runs}')
     if a.out:
         told = {
             'machine': machine(),
+            'cores': a.cores,
             'sweeps': a.sweeps,
             'visibility': a.visibility,
             'median': results,
@@ -330,11 +332,13 @@ def swept(folder: Path, objects: int, sweeps: int) -> Path:
     return folder / f'swept_{objects}_{sweeps}.db'
 
 
-def run(objects: int, views: int, sweeps: int, visibility: bool, keep: Path) -> dict[str, Any]:
+def run(
+    objects: int, views: int, sweeps: int, visibility: bool, keep: Path, cores: int
+) -> dict[str, Any]:
     """One run in a process of its own."""
     command = [
         sys.executable, __file__, '--cell', str(objects), '--views', str(views),
-        '--sweeps', str(sweeps), *(['--visibility'] if visibility else []),
+        '--cores', str(cores), '--sweeps', str(sweeps), *(['--visibility'] if visibility else []),
     ]  # fmt: skip
     done = subprocess.run([*command, '--keep', str(keep)], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
