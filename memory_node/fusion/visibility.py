@@ -29,7 +29,6 @@ SEEN, THROUGH, MISSED, OCCLUDED, TOO_FAR, NOTHING, NEVER = range(len(CHECKS))
 EVIDENCE = MISSED
 """Codes up to this one say something about presence."""
 
-DIGITS = 9
 FARTHER_THAN_RANGE = 1.25
 """Up to so many times the range an object is told to be out of it; beyond, it is out of view."""
 INNER = 0.6
@@ -41,8 +40,8 @@ DEPTH_NOISE = 0.01
 MOST, HIDDEN, BARE = 0.5, 0.5, 0.9
 """Shares of the points of a box: what most of them show is so; so many hidden ones hide it."""
 TAKEN = 0.3
-"""What shares so much of the union of two boxes is in the place of the other: of an object that
-should be there, the surface is not."""
+"""What shares so much of the union of two boxes is in the place of the other: if an object
+should be there, the surface is that of something else."""
 NEAR_PLANE_M = 0.05
 _NO_DEPTH = np.zeros((0, 0), np.float32)
 _CODES = np.array([MISSED, NOTHING, THROUGH, OCCLUDED, TOO_FAR, NEVER])
