@@ -67,7 +67,7 @@ def plain(name: str, value: object) -> object:
     """Return a value that JSON can hold."""
     try:
         written = json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidValueError(
             f'{name}: got {short(value)}, expected null, true, false, numbers, texts, lists and '
             f'mappings ({error})'
@@ -82,16 +82,20 @@ def plain(name: str, value: object) -> object:
 def finite(name: str, value: float, low: float = 0.0) -> float:
     """Return a finite number of at least `low`."""
     number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value < low:
+    try:
+        known = float(value) if number else math.nan
+    except OverflowError:
+        known = math.nan
+    if not math.isfinite(known) or known < low:
         raise InvalidValueError(f'{name}: got {short(value)}, expected {low:g} or more')
-    return float(value)
+    return known
 
 
 def point(name: str, value: object) -> tuple[float, float, float]:
     """Return three finite metres."""
     try:
         numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.zeros(0)
     if numbers.shape != (3,) or not np.isfinite(numbers).all():
         raise InvalidValueError(f'{name}: got {short(value)}, expected three finite metres')
@@ -103,7 +107,7 @@ def box(name: str, value: object) -> tuple[tuple[float, ...], tuple[float, ...]]
     """Return the lowest and the highest corner of the box between two opposite ones."""
     try:
         corners = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         corners = np.zeros(0)
     if corners.shape != (2, 3) or not (np.abs(corners) <= FAR_M).all():
         raise InvalidValueError(
@@ -126,7 +130,7 @@ def turn(name: str, value: object) -> tuple[float, float, float, float]:
     """Return a quaternion x, y, z, w of norm 1; one that is nearly so is made so."""
     try:
         numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.zeros(0)
     squares = [v * v for v in numbers.tolist()] if numbers.shape == (4,) else [math.nan]
     norm = math.sqrt(sum(squares))

@@ -327,6 +327,9 @@ class Telling(OpenStore):
         checks.text('reason', reason)
         if actor == log.PERCEPTION:
             raise InvalidValueError('actor: got perception, expected the name of whoever asks')
+        for name, given_ns in (('recorded_ns', recorded_ns), ('stamp_ns', stamp_ns)):
+            if given_ns is not None:
+                checks.whole(name, given_ns, 0)
 
         def commit() -> Commit:
             session = self._session

@@ -158,7 +158,7 @@ def view_problem(view: View, recorded_ns: int, newest_ns: int, config: Config) -
         try:
             position = [float(value) for value in pose.position_m]
             turn = [float(value) for value in pose.orientation_xyzw]
-        except (TypeError, ValueError, AttributeError):
+        except (TypeError, ValueError, OverflowError, AttributeError):
             return 'bad_pose'
         if len(position) != 3 or len(turn) != 4 or not all(map(math.isfinite, position)):
             return 'bad_pose'
@@ -219,7 +219,7 @@ def _is_field_of_view(fov: FieldOfView) -> bool:
 def _is_square(value: Any, side: int) -> bool:
     try:
         matrix = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return matrix.shape == (side, side) and bool(np.isfinite(matrix).all())
 
@@ -305,7 +305,7 @@ def _numbers(detections: Sequence[Detection]) -> tuple[Floats, dict[int, str]]:
 def _one_row(d: Detection) -> Floats | None:
     try:
         row = np.array([d.score, *d.center_m, *d.size_m, *d.orientation_xyzw], dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     fits = (len(d.center_m), len(d.size_m), len(d.orientation_xyzw)) == (3, 3, 4)
     return row if fits and row.shape == (11,) else None
@@ -367,7 +367,7 @@ def _stacked(detections: Sequence[Detection], dim: int) -> tuple[Features, Bools
     """As `_one_by_one`, at once; None: not every detection has a feature of this length."""
     try:
         rows = np.array([d.feature for d in detections], dtype=np.float32)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return (rows, np.ones(len(rows), bool)) if rows.shape == (len(detections), dim) else None
 
@@ -382,7 +382,7 @@ def _one_by_one(
             continue
         try:
             feature = np.asarray(d.feature, dtype=np.float32)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             refused[k] = 'bad_type'
             continue
         if feature.ndim == 1 and feature.size == 0:
@@ -459,7 +459,7 @@ def _covariances(given: list[Any], default_sigma_m: float) -> tuple[Floats, Floa
             continue
         try:
             matrix = np.asarray(value, dtype=np.float64).reshape(3, 3)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             continue
         if _is_covariance(matrix):
             cov[k] = matrix.ravel()

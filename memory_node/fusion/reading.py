@@ -26,15 +26,16 @@ def read_numbers(detections: Any, numbers: cython.double[:, ::1]) -> list[Any]:
     k: cython.Py_ssize_t
     for k in range(numbers.shape[0]):
         d = detections[k]
-        score = d.score
-        if (
-            isinstance(score, (float, int))
-            and _reads(d.center_m, numbers[k, 1:4])
-            and _reads(d.size_m, numbers[k, 4:7])
-            and _reads(d.orientation_xyzw, numbers[k, 7:11])
-        ):
-            numbers[k, 0] = score
-        else:
+        try:
+            plain: bool = (
+                _reads((d.score,), numbers[k, 0:1])
+                and _reads(d.center_m, numbers[k, 1:4])
+                and _reads(d.size_m, numbers[k, 4:7])
+                and _reads(d.orientation_xyzw, numbers[k, 7:11])
+            )
+        except OverflowError:  # an int beyond all floats
+            plain = False
+        if not plain:
             odd.append(k)
     return odd
 

@@ -76,7 +76,7 @@ def event_of(said: Mapping[str, Any], at_ns: int, ref: str) -> Event:
         given = dict(said)
         pair = given.pop('stated', None)
         return Event(at_ns=at_ns, ref=ref, stated=None if pair is None else tuple(pair), **given)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidValueError(f'event: {error}') from error
 
 

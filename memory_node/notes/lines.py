@@ -217,7 +217,7 @@ def from_plain(plain: Mapping[str, Any]) -> Note:
             start, end, clock = given['event_time']
             given['event_time'] = TimeSpan(start, end, clock)
         return Note(**given)
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, OverflowError, AttributeError) as error:
         raise InvalidValueError(f'note: {error}') from error
 
 

@@ -192,7 +192,7 @@ def _one_of(name: str, given: object, known: Collection[str]) -> None:
 def _feature(given: object, dim: int | None) -> Features:
     try:
         feature = np.asarray(given, dtype=np.float32)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         feature = np.zeros((0, 0), np.float32)
     if feature.ndim != 1 or (dim is not None and len(feature) != dim):
         raise InvalidValueError(

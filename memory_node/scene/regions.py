@@ -64,7 +64,7 @@ def outline(polygon_m: Any, low_m: object, high_m: object) -> tuple[Corners, flo
     """
     try:
         corners = np.asarray(polygon_m, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         corners = np.zeros(0)
     fits = corners.ndim == 2 and corners.shape[1] == 2 and 3 <= len(corners) <= MAX_CORNERS
     if not fits or not (np.abs(corners) < checks.FAR_M).all():
