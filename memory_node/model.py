@@ -31,8 +31,7 @@ UNKNOWN_LABEL = 'unknown'
 class _Word(str, Enum):
     """A string enum that prints as its value."""
 
-    def __str__(self) -> str:
-        return str(self.value)
+    __str__ = str.__str__
 
 
 class State(_Word):

@@ -148,7 +148,7 @@ def _candidates(
 ) -> tuple[npt.NDArray[np.int64], Rows]:
     """Places and rows of pairs whose boxes nearly touch; of a vast box only the nearest ones."""
     center, half, margin_m = evidence.center, evidence.half, _margin(evidence, c)
-    if c.profile == CHRONOTOPE or not half.max(initial=0.0) > VAST_M:
+    if c.profile == CHRONOTOPE or not max(half.ravel().tolist(), default=0.0) > VAST_M:
         return index.overlapping(center, half, margin_m)
     vast = np.flatnonzero(boxes.largest(half) > VAST_M)
     usual = np.setdiff1d(np.arange(len(evidence)), vast)

@@ -36,6 +36,7 @@ from memory_node.scene.boxes import Bools
 
 NOISIER = 1.1
 """A view that shows its sensor to be noisier than believed, by this factor, is judged by that."""
+_CREATED, _MERGED, _REJECTED = VerdictKind.CREATED, VerdictKind.MERGED, VerdictKind.REJECTED
 
 
 @dataclass(frozen=True)
@@ -86,10 +87,10 @@ class Plan:
     @cached_property
     def kinds(self) -> list[VerdictKind]:
         """The verdict of each accepted detection."""
-        joined = ((self.judgement.row >= 0) | (self.judgement.twin >= 0)).tolist()
+        told = self.judgement
         return [
-            VerdictKind.MERGED if old else VerdictKind.CREATED if new else VerdictKind.REJECTED
-            for old, new in zip(joined, self.judgement.created.tolist())
+            _MERGED if row >= 0 or twin >= 0 else _CREATED if new else _REJECTED
+            for row, twin, new in zip(told.row.tolist(), told.twin.tolist(), told.created.tolist())
         ]
 
 

@@ -369,7 +369,7 @@ def _stacked(detections: Sequence[Detection], dim: int) -> tuple[Features, Bools
         rows = np.array([d.feature for d in detections], dtype=np.float32)
     except (TypeError, ValueError, OverflowError):
         return None
-    return (rows, np.ones(len(rows), bool)) if rows.shape == (len(detections), dim) else None
+    return (rows, np.array([True] * len(rows))) if rows.shape == (len(detections), dim) else None
 
 
 def _one_by_one(

@@ -95,7 +95,7 @@ class LabelBook:
             label, object_label: numbers. antonyms: two words each, for example `open closed`.
         """
         result = label != object_label
-        for k in np.flatnonzero(result).tolist():
+        for k in result.nonzero()[0].tolist():
             key = (int(label[k]), int(object_label[k]), antonyms)
             known = self._opposed.get(key)
             if known is None:

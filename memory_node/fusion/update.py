@@ -229,7 +229,7 @@ def _add_labels(
         more = {k: dict(spilled[r]) for k, r in enumerate(rows.tolist()) if r in spilled}
     unknown = np.empty(len(place), np.uint8)
     if counting.add_labels(after, place, label, evidence.score, unknown):
-        for k in np.flatnonzero(unknown).tolist():
+        for k in unknown.nonzero()[0].tolist():
             seen = place[k]
             _add_label(after, more, k, int(label[seen]), float(evidence.score[seen]))
     if not any(evidence.alternatives):

@@ -49,8 +49,9 @@ class Behind:
 
     def note(self, object_ids: Iterable[int], number: int) -> None:
         """They changed, by what came from this number on."""
+        wait = self._since.setdefault
         for object_id in object_ids:
-            self._since.setdefault(object_id, number)
+            wait(object_id, number)
 
     def everything(self) -> list[int]:
         """All of them."""

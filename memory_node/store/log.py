@@ -65,7 +65,7 @@ def write_lines(connection: apsw.Connection, changes: Sequence[Change]) -> None:
         return
     connection.executemany(INSERT_LOG, [
         (
-            c.seq, c.kind.value, c.object_id, c.stamp_ns, c.recorded_ns, c.actor, c.reason,
+            c.seq, c.kind, c.object_id, c.stamp_ns, c.recorded_ns, c.actor, c.reason,
             to_json(c.before) if c.before else '{}', to_json(c.after) if c.after else '{}',
         )
         for c in changes
@@ -90,7 +90,7 @@ def write_view(
         None if view.localization_cov is None else _blob(view.localization_cov),
         to_json(view.scope) if view.scope else '{}', config_hash,
         looks_of(plan, world).tobytes() or None,
-        _blob(plan.shift.vector) if plan.shift.vector.any() else None, plan.noise_m,
+        _blob(plan.shift.vector) if any(plan.shift.vector.tolist()) else None, plan.noise_m,
     ))  # fmt: skip
 
 
@@ -105,7 +105,8 @@ def looks_of(plan: Plan, world: World) -> Any:
     looks = np.zeros(count + len(sights.rows), LOOK)
     looks['object'][:count] = [plan.object_ids[k] for k in seen]
     looks['kind'][:count] = HIT
-    looks['likelihood'][:count] = plan.evidence.score[seen]
+    score = plan.evidence.score
+    looks['likelihood'][:count] = score if count == len(score) else score[seen]
     if len(sights.rows):
         looks['object'][count:] = world.records['id'][sights.rows]
         looks['kind'][count:], looks['likelihood'][count:] = sights.kind, sights.likelihood
@@ -130,7 +131,7 @@ def write_observations(connection: apsw.Connection, first_id: int, plan: Plan, s
     nothing = (None, None, None, None)
     rows = [
         (
-            first_id + k, plan.look.seq, plan.object_ids[k], verdict.value, judgement.reason[k],
+            first_id + k, plan.look.seq, plan.object_ids[k], verdict, judgement.reason[k],
             plan.candidate_ids[k], rejection.id if (rejection := plan.rejections[k]) else None,
             stone.object_id if (stone := plan.barred[k]) else None,
             evidence.labels[k], score, *center[k], *size[k],

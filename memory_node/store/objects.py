@@ -133,17 +133,21 @@ def write_update(
     """
     last = {draft.place: change for draft, change in zip(update.changes, changes)}
     if places:
-        some = len(places) < len(update.after)
-        records = chosen(update.after, places) if some else update.after
+        records = update.after
+        if len(places) < len(records):
+            records = chosen(records, places)
         more = {k: held for k, p in enumerate(places) if (held := update.more_labels.get(p))}
         version_seq = [last[place].seq if place in last else None for place in places]
         rows = object_rows(records, more, world, version_seq)
         count = bisect_left(places, len(update.rows))
-        connection.executemany(UPDATE_OBJECT, rows[:count])
-        connection.executemany(INSERT_OBJECT, rows[count:])
-        connection.executemany(INSERT_VERSION, [
+        versions = [
             _version_row(row, last[place]) for place, row in zip(places, rows) if place in last
-        ])  # fmt: skip
+        ]
+        for sql, some in (
+            (UPDATE_OBJECT, rows[:count]), (INSERT_OBJECT, rows[count:]), (INSERT_VERSION, versions)
+        ):  # fmt: skip
+            if some:
+                connection.executemany(sql, some)
     if update.pins:
         pins.write(connection, update.pins)
 

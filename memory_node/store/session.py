@@ -258,7 +258,8 @@ class Session:
                 ids = update.after['id'].tolist()
                 self._late.note(ids, plan.look.seq)
                 self._late.written([ids[place] for place in objects.urgent(update)])
-            self._late.note(self._glanced_by(plan), plan.look.seq)
+            if len(plan.sights.glances.rows):
+                self._late.note(self._glanced_by(plan), plan.look.seq)
         self.observation_id += len(plan.evidence)
         self.newest_ns = max(self.newest_ns, plan.look.stamp_ns)
         self._behind.written(settled)
