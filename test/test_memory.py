@@ -637,6 +637,7 @@ def test_a_forget_that_fails_half_way_changes_nothing(
     memory: SpatialMemory, monkeypatch: pytest.MonkeyPatch, module: Any, name: str, after: bool
 ) -> None:
     observe_all(memory, stream(32, 10))
+    memory._session.finish()  # what waits is written before, whatever becomes of the edit
     before = everything(memory)
     with monkeypatch.context() as patch:
         error = apsw.IOError('bad disk')

@@ -408,6 +408,17 @@ def test_bad_values_are_refused(memory: SpatialMemory) -> None:
         memory.purge(object_id=99)
 
 
+def test_a_purge_leaves_no_late_record() -> None:
+    """Also not one whose object was written for a change since, so that nothing waits."""
+    with SpatialMemory.open(':memory:') as memory:
+        memory.observe(view(1000, seen('cup', (0.0, 0.0, 0.0)), seen('book', (3.0, 0.0, 0.0))))
+        memory._session.finish()
+        with memory._database.transaction() as connection:
+            connection.execute('INSERT INTO late_record SELECT 1, record, NULL FROM object LIMIT 1')
+        memory.purge(object_id=1)
+        assert memory._database.rows('SELECT * FROM late_record') == []
+
+
 def test_a_purge_knows_every_table() -> None:
     """Whoever adds a table has to say what of it goes; so it is listed here once more."""
     with SpatialMemory.open(':memory:') as memory:
@@ -417,7 +428,7 @@ def test_a_purge_knows_every_table() -> None:
         'meta', 'config', 'feature_space', 'seal', 'redirect', 'attribution',  # no content
         'log', 'view', 'label', 'object', 'object_feature', 'object_version', 'rejection',
         'observation', 'tombstone', 'property', 'stated_relation', 'event', 'identity_change',
-        'pin', 'region',
+        'pin', 'region', 'late_record',
         'journal_file', 'journal_problem', 'note', 'note_op', 'note_entity', 'note_text',
     }  # fmt: skip
 

@@ -538,6 +538,7 @@ def test_a_file_of_the_first_schema_is_brought_forward(tmp_path: Path) -> None:
     for table in (
         'seal', 'pin', 'identity_change', 'attribution', 'redirect', 'region',
         'journal_file', 'journal_problem', 'note', 'note_op', 'note_entity', 'note_text',
+        'late_record',
     ):  # fmt: skip
         connection.execute(f'DROP TABLE {table}')
     connection.execute('DROP INDEX view_merged')

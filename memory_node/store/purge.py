@@ -105,6 +105,7 @@ def purge(session: Session, wanted: Wanted, asked: Asked) -> tuple[Found, list[C
         for statement in _OF_LINES:
             connection.execute(statement, (lines,))
         connection.execute(_UNUSED_REJECTIONS)
+        connection.execute('DELETE FROM late_record')  # all rows have it: see finish above
         if wanted.by == 'region':
             connection.execute(
                 f'DELETE FROM object_version WHERE {INSIDE} AND '

@@ -300,13 +300,13 @@ def test_looks_are_counted_from_the_last_independent_one(memory: SpatialMemory) 
     for k in range(13):
         pose = Pose((0, 0.1 * k, 0), FORWARD)
         memory.observe(view(1000 + k * 0.01, seen(), sensor_pose=pose))
-    assert memory._database.rows('SELECT looks FROM object') == [(5,)]
+    assert memory._session.engine.world.records['looks'][0] == 5
 
 
 def test_a_late_look_is_counted_but_is_not_the_last_one(memory: SpatialMemory) -> None:
     for stamp, looks in ((1000.0, 1), (990.0, 2), (1000.5, 2), (1001.1, 3)):
         sight(memory, seen(), stamp, sensor_pose=Pose((0, 0, 0), FORWARD))
-        assert memory._database.rows('SELECT looks FROM object') == [(looks,)], stamp
+        assert memory._session.engine.world.records['looks'][0] == looks, stamp
 
 
 def test_looks_from_an_unknown_place_count_by_time_alone(memory: SpatialMemory) -> None:
