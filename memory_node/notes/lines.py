@@ -42,7 +42,7 @@ _LETTER_OF = {network: letter for letter, network in LETTERS.items()}
 _KIND_OF = dict.fromkeys(Network, NoteKind.SEMANTIC) | {Network.EXPERIENCE: NoteKind.EPISODIC}
 _BULLET = re.compile(r'[-*]\s+(.*)', re.DOTALL)
 _TYPE = re.compile(r'([WBOS])(?:\(\s*c\s*=\s*([^)]*)\))?(?=[\s:@]|$)')
-_ABOUT = re.compile(r'((?:\s*@\S+?)*)\s*:(?=\s|$)\s*')
+_ABOUT = re.compile(r'((?:\s*@\S+?(?:\s+@\S+?)*)?)\s*:(?=\s|$)\s*')
 _MENTION = re.compile(r'(?<!\w)@([^\s@,;!?()]+)')
 _COMMENT = re.compile(r'\s*<!-- memory (\{.*\}) -->\s*$', re.DOTALL)
 _HIDDEN = re.compile(r'&((?:amp;)*)lt;!--')

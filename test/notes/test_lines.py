@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from notes_kit import DAY, T0, TODAY
 
@@ -105,6 +105,7 @@ def test_windows_line_ends_and_a_missing_last_one() -> None:
 _TEXT = st.text(st.characters(blacklist_categories=('Cs', 'Cc')) | st.sampled_from('\n<!->&;@:'))
 
 
+@example(':', ['1@'], 0.0)
 @given(_TEXT, st.lists(st.text('ab@: é-12', max_size=6), max_size=3), st.floats(0, 1))
 def test_whatever_is_written_is_read_back(text: str, names: list[str], sure: float) -> None:
     try:
