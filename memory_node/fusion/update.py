@@ -122,8 +122,8 @@ def plan_update(
     state, named = old['state'].copy(), old['label'].copy()
     weight, speaks, worth = _weights(old, matched, created, evidence, judgement, look, c)
     kept = worth if kept is None else kept
-    features = _blend_features(evidence, kept, place, old, rows, weight, world, c.profile)
-    after['has_feature'][features[0]] = True
+    blended = _blend_features(evidence, kept, place, old, rows, weight, world, c.profile)
+    after['has_feature'][blended[0]] = True
     if c.profile == CHRONOTOPE:
         _unite_boxes(old, evidence, matched, weight)
     else:
@@ -138,7 +138,7 @@ def plan_update(
         1 if c.profile == CHRONOTOPE else c.confirm_looks, (TENTATIVE, CONFIRMED),
     )  # fmt: skip
     changes = _changes(after, state, named, world, c)
-    return Update(rows, place, after, *features, kept, more, changes, pins)
+    return Update(rows, place, after, *blended, kept, more, changes, pins)
 
 
 def apply_update(update: Update, world: World) -> Rows:

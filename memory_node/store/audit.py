@@ -189,8 +189,8 @@ def snapshot_hash(database: Database) -> str:
     with rows_behind.known(database):
         for question in _HASHED:
             digest.update(question.encode())
-            known = features.all_rows(database) if question == _FEATURES else None
-            for row in database.rows(question) if known is None else known:
+            of_features = question == _FEATURES
+            for row in features.all_rows(database) if of_features else database.rows(question):
                 digest.update(json.dumps(_rounded(row), ensure_ascii=False).encode())
     return digest.hexdigest()
 

@@ -367,9 +367,9 @@ def _past(session: Session, seq: int) -> Past | None:
         return None
     number, kind, object_id, other_id, record, feature, space, undone = rows[0]
     map_id = session.database.rows('SELECT map_id FROM object WHERE id = ?', (object_id,))[0][0]
-    unpacked, more = objects.unpacked(record, map_id, session.engine.world)
+    unpacked, more = objects.unpacked([record], [map_id], session.engine.world)
     held = None if feature is None else np.frombuffer(feature, '<f4')
-    before = Belief(unpacked, more, held)
+    before = Belief(unpacked, more.get(0, {}), held)
     return Past(number, ChangeKind(kind), object_id, other_id, before, space, undone)
 
 

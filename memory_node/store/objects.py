@@ -284,12 +284,15 @@ def _load_features(database: Database, world: World, space: int) -> None:
         world.records['has_feature'][rows] = True
 
 
-def unpacked(record: bytes, map_id: str, world: World) -> tuple[Records, dict[int, float]]:
-    """A stored record as a record (1,), and its labels beyond the slots."""
-    records, more = unpack([record])
-    records['map'] = world.map_number(map_id)
+def unpacked(
+    packed: Sequence[bytes], maps: Sequence[str], world: World
+) -> tuple[Records, dict[int, dict[int, float]]]:
+    """Stored records, each with its map, as records, and place → labels beyond their slots."""
+    records, more = unpack(packed)
+    number = {name: world.map_number(name) for name in dict.fromkeys(maps)}
+    records['map'] = [number[name] for name in maps]
     records['half'] = boxes.hull_half(records['size'], records['orientation'])
-    return records, more.get(0, {})
+    return records, more
 
 
 def _records(
@@ -301,10 +304,7 @@ def _records(
         ValueError, KeyError: they are not as this package writes them.
     """
     ids, names, states, maps, packed = zip(*rows) if rows else ((),) * 5
-    records, more = unpack(packed)
-    number = {name: world.map_number(name) for name in dict.fromkeys(maps)}
-    records['map'] = [number[name] for name in maps]
-    records['half'] = boxes.hull_half(records['size'], records['orientation'])
+    records, more = unpacked(packed, maps, world)
     label = {name: world.labels.find(name) for name in dict.fromkeys(names)}
     used = {*records['labels'].ravel().tolist()}.union(*more.values())
     if not (

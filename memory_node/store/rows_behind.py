@@ -19,13 +19,13 @@ import numpy as np
 
 from memory_node.errors import StoreError
 from memory_node.fusion.world import World
-from memory_node.scene import boxes
 from memory_node.store import glances, late, objects
 from memory_node.store.database import Database
-from memory_node.store.packed import unpack
 
 LONGEST = 20_000
 """Log lines for which a row may wait: so many are read again at most after a crash."""
+Lacking = tuple[dict[int, late.Late], dict[int, glances.Glance]]
+"""Sightings, and glances after them, of objects by id."""
 
 
 def write(
@@ -50,21 +50,25 @@ def write(
         late.remove(connection, mark)
 
 
-def put_in(world: World, database: Database) -> list[int]:
+def lacking(database: Database) -> Lacking:
+    """What the rows of a file do not have."""
+    return late.recovered(database), glances.recovered(database)
+
+
+def put_in(world: World, found: Lacking) -> list[int]:
     """Make known what the rows that were read do not have; returns whose rows these are."""
-    sighted = late.recovered(database)
+    sighted, glanced = found
     if sighted:
         rows = world.rows_of(np.array([*sighted], dtype=np.int64))
-        records, more = unpack([one.packed for one in sighted.values()])
-        records['map'] = [world.map_number(one.map_id) for one in sighted.values()]
-        records['half'] = boxes.hull_half(records['size'], records['orientation'])
+        packed, maps = zip(*((one.packed, one.map_id) for one in sighted.values()))
+        records, more = objects.unpacked(packed, maps, world)
         records['has_feature'] = world.records['has_feature'][rows]
         world.put(rows, records)
         for place, row in enumerate(rows.tolist()):
             world.more_labels.pop(row, None)
             if place in more:
                 world.more_labels[row] = more[place]
-    return [*sighted, *glances.put_in(world, glances.recovered(database))]
+    return [*sighted, *glances.put_in(world, glanced)]
 
 
 @contextmanager
@@ -76,12 +80,13 @@ def known(database: Database) -> Iterator[None]:
     Raises:
         StoreError: what is late is not as this package writes it.
     """
-    if not late.recovered(database) and not glances.recovered(database):
+    found = lacking(database)
+    if not any(found):
         yield
         return
     try:
         world = objects.load_world(database, space=0, dimension=None)
-        behind = put_in(world, database)
+        behind = put_in(world, found)
     except (ValueError, LookupError) as error:
         raise StoreError(f'what is written behind cannot be read: {error}') from error
     connection = database.connection

@@ -106,7 +106,8 @@ class Session:
         numbers = audit.last_numbers(database)
         self.seq, object_id, self.observation_id, self.newest_ns = numbers
         world = objects.load_world(database, self.space.id, self.space.dimension)
-        self._late.note(rows_behind.put_in(world, database), self._late.mark)
+        lacking = rows_behind.lacking(database)
+        self._late.note(rows_behind.put_in(world, lacking), self._late.mark)
         self._labels_written = len(world.labels)
         self.redirects = load_redirects(database)
         world.pins = pins.load(database, self.redirects, world)
