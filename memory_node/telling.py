@@ -43,10 +43,13 @@ class Telling(OpenStore):
             A verdict per detection in their order, and the changes.
 
         Raises:
+            InvalidValueError: `recorded_ns` is no whole number from 0 on that a file can hold.
             StoreBusyError: another program held the file's lock for longer than `busy_wait_s`.
             StoreError: nothing of the view was written, and the memory is as it was before.
             ClosedError: the memory was closed.
         """
+        if recorded_ns is not None:
+            recorded_ns = checks.whole('recorded_ns', recorded_ns, 0)
         return self._patiently(lambda: self._observe(view, recorded_ns), wait)
 
     def _observe(self, view: View, recorded_ns: int | None) -> Commit:

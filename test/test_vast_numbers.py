@@ -82,6 +82,9 @@ def test_a_query_with_one_is_refused_by_name(memory: SpatialMemory, query: Query
         (lambda m: m.declare_absent(1, recorded_ns=VAST), 'recorded_ns'),
         (lambda m: m.picked(1, stamp_ns=VAST), 'stamp_ns'),
         (lambda m: m.purge(object_id=1, recorded_ns=VAST), 'recorded_ns'),
+        (lambda m: m.observe(view(1001, seen('cup')), recorded_ns=VAST), 'recorded_ns'),
+        (lambda m: m.observe(view(1001, seen('cup')), recorded_ns=-1), 'recorded_ns'),
+        (lambda m: m.observe(view(1001, seen('cup')), recorded_ns=1e9), 'recorded_ns'),
     ],
 )
 def test_an_edit_with_one_is_refused_by_name(
