@@ -200,18 +200,21 @@ class CandidateIndex:
 
     def _rebuild(self, in_background: bool = True) -> None:
         """Build trees from everything; what changes from now on goes into fresh grids."""
-        rows = np.flatnonzero(self._level_of >= 0)
-        huge = self._class_of[rows] == _HUGE
         self._recent.append(_Recent(self._new_number()))
-        self._put(rows[huge], self._recent[-1])
-        rows = rows[~huge]
-        self._builder = _Builder(
-            rows, self._level_of[rows], self._placed[rows], self._class_of[rows]
-        )
+        self._put(self._of_class(_HUGE), self._recent[-1])
+        self._builder = _Builder([self._stand(k) for k in range(_HUGE)])
         if in_background:
             self._builder.start()
         else:
             self._builder.build()
+
+    def _of_class(self, size_class: int) -> Rows:
+        """Return the rows of all that is indexed of a size class, ascending."""
+        return np.flatnonzero((self._level_of >= 0) & (self._class_of == size_class))
+
+    def _stand(self, size_class: int) -> _Stand:
+        rows = self._of_class(size_class)
+        return _Stand(size_class, rows, self._level_of[rows], self._placed[rows])
 
     def _swap(self) -> None:
         """Put the new trees in place; what was indexed anew meanwhile stays where it is."""
@@ -219,10 +222,10 @@ class CandidateIndex:
         assert builder is not None
         self._builder = None
         self._trees = []
-        for size_class, rows, levels, tree in builder.built:
-            number = self._new_number()
-            self._level_of[rows[self._level_of[rows] == levels]] = number
-            self._trees.append(_Tree(number, rows, tree, CLASS_LIMITS_M[size_class]))
+        for stand, tree in builder.built:
+            number, rows = self._new_number(), stand.rows
+            self._level_of[rows[self._level_of[rows] == stand.levels]] = number
+            self._trees.append(_Tree(number, rows, tree, CLASS_LIMITS_M[stand.size_class]))
         self._in_trees = sum(len(level.rows) for level in self._trees)
         self._recent = self._recent[-1:]
 
@@ -231,13 +234,26 @@ class CandidateIndex:
         return self._next_level - 1
 
 
+@dataclass
+class _Stand:
+    """Where the objects of a size class are when trees are begun: their rows, levels and centres.
+
+    Nothing of it is copied again: at a million objects each array takes as much as 24 MB.
+    """
+
+    size_class: int
+    rows: Rows
+    levels: Rows
+    placed: Floats
+
+
 class _Builder:
     """Builds one tree per size class, in a thread of its own where asked to."""
 
-    def __init__(self, rows: Rows, levels: Rows, placed: Floats, classes: np.ndarray) -> None:
-        self._input = rows, levels, placed, classes
+    def __init__(self, stands: list[_Stand]) -> None:
+        self._stands = [stand for stand in stands if len(stand.rows)]
         self._ready = threading.Event()
-        self.built: list[tuple[int, Rows, Rows, cKDTree]] = []
+        self.built: list[tuple[_Stand, cKDTree]] = []
 
     @property
     def done(self) -> bool:
@@ -247,10 +263,8 @@ class _Builder:
         threading.Thread(target=self.build, name='index-builder', daemon=True).start()
 
     def build(self) -> None:
-        rows, levels, placed, classes = self._input
-        for c in np.unique(classes).tolist():
-            pick = classes == c
-            self.built.append((int(c), rows[pick], levels[pick], cKDTree(placed[pick])))
+        for stand in self._stands:
+            self.built.append((stand, cKDTree(stand.placed)))
         self._ready.set()
 
 
