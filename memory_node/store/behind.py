@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable
 
 import apsw
@@ -15,6 +16,8 @@ MOST = 20_000
 """Objects that may wait to be written."""
 AT_ONCE = 64
 """Objects that a view writes of those that waited too long."""
+STEP = 500
+"""The mark goes on by this part of the longest wait at least: writing it costs as much as a row."""
 
 
 def mark_of(database: Database, key: str) -> int:
@@ -38,7 +41,7 @@ class Behind:
     def __init__(self, mark: int, longest: int) -> None:
         """mark: as the file says. longest: numbers for which an object may wait."""
         self.mark, self._longest = mark, longest
-        self._since: dict[int, int] = {}
+        self._since: OrderedDict[int, int] = OrderedDict()  # a dict would look through those gone
         self._planned: tuple[list[int], int] = ([], mark)
 
     def __len__(self) -> int:
@@ -68,6 +71,8 @@ class Behind:
             left = set(due)
             waiting = (since for number, since in self._since.items() if number not in left)
             mark = next(waiting, last + 1) - 1
+            if mark - self.mark < self._longest // STEP:
+                mark = self.mark
         self._planned = due, mark
         return self._planned
 

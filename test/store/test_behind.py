@@ -45,6 +45,18 @@ def test_the_mark_goes_on_where_none_waits() -> None:
     assert (waiting.mark, len(waiting)) == (12, 0)
 
 
+def test_the_mark_is_not_written_for_each_row() -> None:
+    waiting = Behind(0, longest=2 * behind.STEP)
+    waiting.note([7], 1)
+    waiting.note([8], 2)
+    waiting.note([9], 3)
+    assert waiting.plan(3, due=[7]) == ([7], 0), 'one number further is too little'
+    waiting.done()
+    assert waiting.plan(3, due=[8]) == ([8], 2)
+    waiting.done()
+    assert (waiting.mark, waiting.everything()) == (2, [9])
+
+
 @given(st.lists(st.tuples(st.sets(st.integers(1, 9), max_size=4), st.booleans()), max_size=60))
 def test_every_change_after_the_mark_is_of_an_object_that_waits_or_was_written(
     steps: list[tuple[set[int], bool]],
