@@ -160,6 +160,11 @@ def whole(name: str, value: object, low: int, high: int = 2**63 - 1) -> int:
     return int(value)  # type: ignore[call-overload]
 
 
+def moment(name: str, value: object) -> int | None:
+    """Return a time in nanoseconds, or None where none is given."""
+    return None if value is None else whole(name, value, 0)
+
+
 def line(name: str, value: object) -> int:
     """Return the number of a log line."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)

@@ -62,8 +62,7 @@ class Purging(Reporting):
         wanted = self._wanted(object_id, label, region_m, person)
         checks.text('map_id', map_id or '')
         _require_discreet(wanted, actor, reason)
-        if recorded_ns is not None:
-            checks.whole('recorded_ns', recorded_ns, 0)
+        checks.moment('recorded_ns', recorded_ns)
 
         def run() -> Purge:
             session = self._session

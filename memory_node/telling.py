@@ -48,8 +48,7 @@ class Telling(OpenStore):
             StoreError: nothing of the view was written, and the memory is as it was before.
             ClosedError: the memory was closed.
         """
-        if recorded_ns is not None:
-            recorded_ns = checks.whole('recorded_ns', recorded_ns, 0)
+        checks.moment('recorded_ns', recorded_ns)
         return self._patiently(lambda: self._observe(view, recorded_ns), wait)
 
     def _observe(self, view: View, recorded_ns: int | None) -> Commit:
@@ -330,9 +329,8 @@ class Telling(OpenStore):
         checks.text('reason', reason)
         if actor == log.PERCEPTION:
             raise InvalidValueError('actor: got perception, expected the name of whoever asks')
-        for name, given_ns in (('recorded_ns', recorded_ns), ('stamp_ns', stamp_ns)):
-            if given_ns is not None:
-                checks.whole(name, given_ns, 0)
+        checks.moment('recorded_ns', recorded_ns)
+        checks.moment('stamp_ns', stamp_ns)
 
         def commit() -> Commit:
             session = self._session

@@ -164,8 +164,7 @@ class Note:
         _set(self, 'scope', scope_of(self.scope))
         if self.extent_m is not None:
             _set(self, 'extent_m', checks.size('extent_m', self.extent_m))
-        if self.valid_from_ns is not None:
-            checks.whole('valid_from_ns', self.valid_from_ns, 0)
+        checks.moment('valid_from_ns', self.valid_from_ns)
         _set(self, 'confidence', checks.share('confidence', self.confidence))
         checks.said('source', self.source)
         _set(self, 'links', _links(self.links))
@@ -213,8 +212,7 @@ class NoteQuery:
         if self.relation is not None:
             _set(self, 'relation', _links([self.relation])[0])
         _set(self, 'scope', scope_of(self.scope))
-        if self.as_of_ns is not None:
-            checks.whole('as_of_ns', self.as_of_ns, 0)
+        checks.moment('as_of_ns', self.as_of_ns)
         if self.clock not in CLOCKS:
             raise InvalidValueError(f'clock: got {checks.short(self.clock)}, expected wall or sim')
         if self.near is not None:
