@@ -16,8 +16,8 @@ MOST = 20_000
 """Objects that may wait to be written."""
 AT_ONCE = 64
 """Objects that a view writes of those that waited too long."""
-STEP = 500
-"""The mark goes on by this part of the longest wait at least: writing it costs as much as a row."""
+STEPS = 500
+"""The mark goes through the longest wait in no more steps: writing it costs as much as a row."""
 
 
 def mark_of(database: Database, key: str) -> int:
@@ -71,7 +71,7 @@ class Behind:
             left = set(due)
             waiting = (since for number, since in self._since.items() if number not in left)
             mark = next(waiting, last + 1) - 1
-            if mark - self.mark < self._longest // STEP:
+            if mark - self.mark < self._longest // STEPS:
                 mark = self.mark
         self._planned = due, mark
         return self._planned

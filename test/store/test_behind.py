@@ -46,7 +46,7 @@ def test_the_mark_goes_on_where_none_waits() -> None:
 
 
 def test_the_mark_is_not_written_for_each_row() -> None:
-    waiting = Behind(0, longest=2 * behind.STEP)
+    waiting = Behind(0, longest=2 * behind.STEPS)
     waiting.note([7], 1)
     waiting.note([8], 2)
     waiting.note([9], 3)
