@@ -13,10 +13,13 @@ things. All threads on one core (--cores 2: the checkpointer has another to itse
 does nothing else. Closing writes what waits (`close_s`). Each run is a process of its own, which
 opens the store again to measure opening, questions and memory. --visibility declares a field of
 view and gives a depth image with each timed view, so that what is not seen counts too. With --runs
-the median of each figure is told, and its range in the JSON. --keep DIR keeps the swept stores
-there and uses them again, --prepare does only that: then a quiet machine is needed for seconds
-only. A store and its copy are 18 GB at a million objects: the source leaves the machine's cache, or
-views would wait for the disk. --plot draws the growth from size to size.
+the median of each figure is told, and all runs in the JSON; the sizes are run in turn, so that
+what a view takes beside one of the first size (`p50_growth`, `mean_growth`) is of the same minutes.
+--keep DIR keeps the swept stores there and uses them again, --prepare does only that: then a quiet
+machine is needed for seconds only. A store and its copy are 18 GB at a million objects: the source
+leaves the machine's cache, or views would wait for the disk. Some memory is taken and given back
+before views are timed: the host of a virtual machine gives it then, and not when the write-ahead
+log needs it. --plot draws the growth from size to size.
 """
 
 from __future__ import annotations
@@ -51,6 +54,8 @@ from memory_node.model import DepthImage
 NEW_SHARE = 0.05
 SWEEPS = 3
 WARM_UP = 100
+SPARE_BYTES = 3 * 2**29
+"""More than the log and the working set grow by while views are timed."""
 ALONG_X = (-0.5, 0.5, -0.5, 0.5)
 """Orientation of an optical frame that looks along x."""
 SIGHT = FieldOfView(1.2, 0.9, 0.3, 5.0)
@@ -160,6 +165,7 @@ def measure(
     if visibility:
         prepared = [looking(view) for view in prepared]
     gc.freeze()
+    np.ones(SPARE_BYTES, np.uint8)
     walls, cpu, own = [], time.process_time(), time.thread_time()
     for view in prepared:
         start = time.perf_counter()
@@ -310,11 +316,11 @@ def main() -> None:
                 prepare(objects, store, a.sweeps)
         if a.prepare:
             return
-        runs = {
-            n: [run(n, a.views, a.sweeps, a.visibility, keep, a.cores) for _ in range(a.runs)]
-            for n in a.objects
-        }
-    results = [middle(of_size) for of_size in runs.values()]
+        rounds = [
+            grown([run(n, a.views, a.sweeps, a.visibility, keep, a.cores) for n in a.objects])
+            for _ in range(a.runs)
+        ]
+    results = [middle(list(of_size)) for of_size in zip(*rounds)]
     console = Console(width=100)
     console.print(table(results))
     console.print(f'{machine()}, used: {a.cores}; sweeps: {a.sweeps}, runs: {a.runs}')
@@ -325,7 +331,7 @@ def main() -> None:
             'sweeps': a.sweeps,
             'visibility': a.visibility,
             'median': results,
-            'runs': list(runs.values()),
+            'rounds': rounds,
         }
         a.out.write_text(json.dumps(told, indent=1) + '\n')
     if a.plot:
@@ -358,6 +364,15 @@ def run(
     ]  # fmt: skip
     done = subprocess.run([*command, '--keep', str(keep)], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
+
+
+def grown(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Runs of one round, with how many times as long a view takes as in the first of them."""
+    first = runs[0]
+    for r in runs:
+        r['p50_growth'] = round(r['observe_p50_ms'] / first['observe_p50_ms'], 3)
+        r['mean_growth'] = round(first['detections_per_s'] / r['detections_per_s'], 3)
+    return runs
 
 
 def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:

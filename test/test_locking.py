@@ -6,14 +6,11 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import pytest
+from waiting import PATIENCE_S, wait_until_queued
 
 from memory_node.locking import FairLock
-
-PATIENCE_S = 60.0
-"""Only to end a test that hangs; nothing waits for it."""
 
 
 class Worker(threading.Thread):
@@ -30,14 +27,6 @@ class Worker(threading.Thread):
             self._order.append(self._name)
             self.has_it.set()
             self.may_go.wait(PATIENCE_S)
-
-
-def wait_until_queued(lock: FairLock, count: int) -> None:
-    """Return once so many threads stand in line."""
-    deadline = time.monotonic() + PATIENCE_S
-    while len(lock._waiting) < count:
-        assert time.monotonic() < deadline, 'a thread never stood in line'
-        time.sleep(0.0005)  # between two looks; nothing else tells that a thread has queued
 
 
 def test_it_is_given_in_the_order_in_which_it_was_asked_for() -> None:

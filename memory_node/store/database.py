@@ -10,7 +10,7 @@ import itertools
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ import apsw
 
 from memory_node.errors import DamagedStoreError, ReadOnlyError, StoreBusyError, StoreError
 from memory_node.store import opening
-from memory_node.store.checkpoint import Checkpointer
+from memory_node.store.checkpoint import MOST_BYTES, Checkpointer
 
 MEMORY = ':memory:'
 BUSY_TIMEOUT_MS = 50
@@ -28,7 +28,6 @@ ERASING = 'erasing'
 ERASE_TIMEOUT_MS = 1000
 """How long removing old bytes waits for readers outside."""
 PATIENCE_MS = 5000
-WAL_RESET_BYTES = 4 * 2**20
 _LAST_SEQ = 'SELECT coalesce(max(seq), 0) FROM log'
 
 
@@ -75,6 +74,7 @@ class Database:
         self._power = durability == 'power'
         self._lock: opening.FileLock | None = None
         self._checkpointer: Checkpointer | None = None
+        self._writing: AbstractContextManager[Any] = nullcontext()
         if path == MEMORY:
             self.connection = self._connect(MEMORY)
             _migrate(self.connection)
@@ -108,6 +108,7 @@ class Database:
         if not self.readonly:
             seq = int(self.rows(_LAST_SEQ)[0][0])
             self._checkpointer = Checkpointer(Path(self.path), seq)
+            self._writing = self._checkpointer.writing
 
     def _stop_watching(self) -> None:
         if self._checkpointer is not None:
@@ -161,7 +162,7 @@ class Database:
         connection.pragma('synchronous', 'full' if self._power else 'normal')
         connection.pragma('foreign_keys', 'on')
         connection.pragma('wal_autocheckpoint', 0)
-        connection.pragma('journal_size_limit', WAL_RESET_BYTES)
+        connection.pragma('journal_size_limit', 2 * MOST_BYTES)  # cutting it takes long
         return connection
 
     @contextmanager
@@ -175,20 +176,24 @@ class Database:
         """
         if self.readonly:
             raise ReadOnlyError(f'{self.path!r} was opened for reading only')
-        connection = self.connection
         try:
-            connection.execute('BEGIN IMMEDIATE')
-            try:
-                yield connection
-                connection.execute('COMMIT')
-            except BaseException:
-                with suppress(apsw.Error):
-                    connection.execute('ROLLBACK')
-                raise
+            with self._writing:
+                yield from self._transaction()
         except apsw.BusyError as error:
             raise StoreBusyError(f'{self.path!r} is locked by another program') from error
         except apsw.Error as error:
             raise StoreError(f'cannot write to {self.path!r}: {error}') from error
+
+    def _transaction(self) -> Iterator[apsw.Connection]:
+        connection = self.connection
+        connection.execute('BEGIN IMMEDIATE')
+        try:
+            yield connection
+            connection.execute('COMMIT')
+        except BaseException:
+            with suppress(apsw.Error):
+                connection.execute('ROLLBACK')
+            raise
 
     @contextmanager
     def waiting(self) -> Iterator[apsw.Connection]:

@@ -5,19 +5,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 import pytest
 from views import DIM, observe_all, seen, stream, view
+from waiting import wait_until
 
 from memory_node import SpatialMemory
 from memory_node.store import checkpoint
 from memory_node.store.database import Database
 
-PATIENCE_S = 60.0
 EMPTY_FROM, WARN_FROM = 200_000, 600_000
 
 
@@ -27,13 +25,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoint, 'EVERY_S', 0.005)
     monkeypatch.setattr(checkpoint, 'TRUNCATE_FROM_BYTES', EMPTY_FROM)
     monkeypatch.setattr(checkpoint, 'WARN_FROM_BYTES', WARN_FROM)
-
-
-def wait_until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, f'never: {what}'
-        time.sleep(0.002)
 
 
 def warned(memory: SpatialMemory) -> bool:
