@@ -13,13 +13,14 @@ things. All threads on one core (--cores 2: the checkpointer has another to itse
 does nothing else. Closing writes what waits (`close_s`). Each run is a process of its own, which
 opens the store again to measure opening, questions and memory. --visibility declares a field of
 view and gives a depth image with each timed view, so that what is not seen counts too. With --runs
-the median of each figure is told, and all runs in the JSON; the sizes are run in turn, so that
-what a view takes beside one of the first size (`p50_growth`, `mean_growth`) is of the same minutes.
---keep DIR keeps the swept stores there and uses them again, --prepare does only that: then a quiet
-machine is needed for seconds only. A store and its copy are 18 GB at a million objects: the source
-leaves the machine's cache, or views would wait for the disk. Some memory is taken and given back
-before views are timed: the host of a virtual machine gives it then, and not when the write-ahead
-log needs it. --plot draws the growth from size to size.
+the median of each figure is told, and all runs in the JSON. --in-turn opens the stores of all
+sizes in one process and times some views of each by turns: how many times as long a view takes as
+one of the first size is told best by that, as machines change their pace. --keep DIR keeps the
+swept stores there and uses them again, --prepare does only that: then a quiet machine is needed for
+seconds only. A store and its copy are 18 GB at a million objects: the source leaves the machine's
+cache, or views would wait for the disk. Some memory is taken and given back before views are timed:
+the host of a virtual machine gives it then, and not when the write-ahead log needs it. --plot draws
+the growth from size to size.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ from memory_node.model import DepthImage
 NEW_SHARE = 0.05
 SWEEPS = 3
 WARM_UP = 100
+IN_TURN = 50
+"""Views of one size before those of the next."""
 SPARE_BYTES = 3 * 2**29
 """More than the log and the working set grow by while views are timed."""
 ALONG_X = (-0.5, 0.5, -0.5, 0.5)
@@ -148,18 +151,68 @@ def looking(view: View) -> View:
     return dataclasses.replace(view, sensor_pose=pose, field_of_view=SIGHT, depth=WALL)
 
 
+def opened(
+    objects: int, sweeps: int, swept: Path, folder: Path, config: Config
+) -> tuple[SpatialMemory, Stream, Path]:
+    """A copy of a swept store, and the views that follow."""
+    path = folder / f'observe_{objects}.db'
+    copy(swept, path)
+    return SpatialMemory.open(str(path), config), Stream(objects).after_sweeps(sweeps), path
+
+
+def warm_up(memory: SpatialMemory, stream: Stream) -> None:
+    """Let some views go by, on the core that this thread stays on; other threads keep theirs."""
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    for _ in range(WARM_UP):
+        memory.observe(stream.next())
+
+
+def measure_in_turn(
+    sizes: list[int], views: int, sweeps: int, keep: Path, folder: Path
+) -> list[dict[str, Any]]:
+    """Time views of all sizes in one process, some of each in turn.
+
+    So what the machine does meanwhile is in all of them alike.
+    """
+    config = Config(max_age_s=0.0)
+    stores = [opened(n, sweeps, swept(keep, n, sweeps), folder, config) for n in sizes]
+    for memory, stream, _ in stores:
+        warm_up(memory, stream)
+    prepared = [[stream.next() for _ in range(views)] for _, stream, _ in stores]
+    gc.freeze()
+    np.ones(SPARE_BYTES, np.uint8)
+    walls: list[list[float]] = [[] for _ in sizes]
+    cpu = [0.0] * len(sizes)
+    for first in range(0, views, IN_TURN):
+        for k, (memory, _, _) in enumerate(stores):
+            busy = time.thread_time()
+            for view in prepared[k][first : first + IN_TURN]:
+                start = time.perf_counter()
+                memory.observe(view)
+                walls[k].append(time.perf_counter() - start)
+            cpu[k] += time.thread_time() - busy
+    for memory, _, _ in stores:
+        memory.close()
+    return [
+        {
+            'objects': n, 'views': views, 'detections_per_s': round(views * FRAME / sum(wall)),
+            'observe_p50_ms': percentile(wall, 50), 'observe_p99_ms': percentile(wall, 99),
+            'observe_own_cpu_ms': round(own / views * 1e3, 3),
+            'p50_growth': round(percentile(wall, 50) / percentile(walls[0], 50), 3),
+            'mean_growth': round(sum(wall) / sum(walls[0]), 3),
+            'own_cpu_growth': round(own / cpu[0], 3),
+        }
+        for n, wall, own in zip(sizes, walls, cpu)
+    ]  # fmt: skip
+
+
 def measure(
     objects: int, views: int, sweeps: int, visibility: bool, swept: Path, folder: Path
 ) -> dict[str, Any]:
     """All figures of one run."""
-    path = folder / f'observe_{objects}.db'
-    copy(swept, path)
     config = Config(max_age_s=0.0)
-    stream = Stream(objects).after_sweeps(sweeps)
-    memory = SpatialMemory.open(str(path), config)
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # this thread; others keep theirs
-    for _ in range(WARM_UP):
-        memory.observe(stream.next())
+    memory, stream, path = opened(objects, sweeps, swept, folder, config)
+    warm_up(memory, stream)
     first = memory.seq
     prepared = [stream.next() for _ in range(views)]
     if visibility:
@@ -298,13 +351,18 @@ def main() -> None:
     parser.add_argument('--plot', type=Path, metavar='SVG', help='draw growth over the sizes')
     parser.add_argument('--visibility', action='store_true', help='what is not seen counts too')
     parser.add_argument('--cores', type=int, default=1, help='for all threads together')
-    parser.add_argument('--cell', type=int, help=argparse.SUPPRESS)
+    parser.add_argument('--in-turn', action='store_true', help='views of all sizes by turns')
+    parser.add_argument('--cell', type=int, nargs='+', help=argparse.SUPPRESS)
     a = parser.parse_args()
     if a.cell:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-a.cores :])
         with tempfile.TemporaryDirectory() as folder:
-            store = swept(a.keep, a.cell, a.sweeps)
-            told = measure(a.cell, a.views, a.sweeps, a.visibility, store, Path(folder))
+            if len(a.cell) > 1:
+                told = measure_in_turn(a.cell, a.views, a.sweeps, a.keep, Path(folder))
+            else:
+                [n] = a.cell
+                store = swept(a.keep, n, a.sweeps)
+                told = [measure(n, a.views, a.sweeps, a.visibility, store, Path(folder))]
             json.dump(told, sys.stdout)
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -316,10 +374,13 @@ def main() -> None:
                 prepare(objects, store, a.sweeps)
         if a.prepare:
             return
-        rounds = [
-            grown([run(n, a.views, a.sweeps, a.visibility, keep, a.cores) for n in a.objects])
-            for _ in range(a.runs)
-        ]
+        rounds = []
+        for _ in range(a.runs):
+            if a.in_turn:
+                rounds.append(run(a.objects, a.views, a.sweeps, False, keep, a.cores))
+            else:
+                each = (run([n], a.views, a.sweeps, a.visibility, keep, a.cores) for n in a.objects)
+                rounds.append([figures for [figures] in each])
     results = [middle(list(of_size)) for of_size in zip(*rounds)]
     console = Console(width=100)
     console.print(table(results))
@@ -355,24 +416,15 @@ def swept(folder: Path, objects: int, sweeps: int) -> Path:
 
 
 def run(
-    objects: int, views: int, sweeps: int, visibility: bool, keep: Path, cores: int
-) -> dict[str, Any]:
-    """One run in a process of its own."""
+    sizes: list[int], views: int, sweeps: int, visibility: bool, keep: Path, cores: int
+) -> list[dict[str, Any]]:
+    """One run in a process of its own; several sizes: some views of each in turn."""
     command = [
-        sys.executable, __file__, '--cell', str(objects), '--views', str(views),
+        sys.executable, __file__, '--cell', *map(str, sizes), '--views', str(views),
         '--cores', str(cores), '--sweeps', str(sweeps), *(['--visibility'] if visibility else []),
     ]  # fmt: skip
     done = subprocess.run([*command, '--keep', str(keep)], stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
-
-
-def grown(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Runs of one round, with how many times as long a view takes as in the first of them."""
-    first = runs[0]
-    for r in runs:
-        r['p50_growth'] = round(r['observe_p50_ms'] / first['observe_p50_ms'], 3)
-        r['mean_growth'] = round(first['detections_per_s'] / r['detections_per_s'], 3)
-    return runs
 
 
 def middle(runs: list[dict[str, Any]]) -> dict[str, Any]:
