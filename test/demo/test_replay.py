@@ -34,16 +34,20 @@ DEADLINE_S = 60.0
 
 
 class StandIn(Node):
-    """Hears what the memory would hear, and acknowledges it unless `silent` says otherwise."""
+    """Hears what the memory would hear, and acknowledges it unless `silent` says otherwise.
+
+    As the memory does, it first waits for the frames at the stamp of a view: whoever sends may
+    reach one endpoint before the other.
+    """
 
     def __init__(self, context: Context, silent: Callable[[int], bool]) -> None:
         super().__init__('spatial_memory', context=context)
         self.looks: list[Any] = []
         self.heard_ns: list[int] = []
-        self.newest_frame_ns: list[int] = []
         self.frames: list[Any] = []
         self.fixed: list[Any] = []
         self._silent = silent
+        self._waiting: list[Any] = []
         self._changes = self.create_publisher(ChangeArray, '~/changes', QoSProfile(depth=200))
         self.create_subscription(DetectionArray, 'detections', self._look, QoSProfile(depth=50))
         self.create_subscription(TFMessage, '/tf', self._frame, QoSProfile(depth=100))
@@ -54,12 +58,21 @@ class StandIn(Node):
         self.looks.append(message)
         self.heard_ns.append(time.time_ns())
         if not self._silent(len(self.looks)):
-            acknowledgement = ChangeArray(sensor=message.sensor)
-            acknowledgement.header.stamp = message.header.stamp
+            self._waiting.append(message)
+            self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        while self.frames and self._waiting:
+            stamp = self._waiting[0].header.stamp
+            if NS(stamp) > NS(self.frames[-1].header.stamp):
+                return
+            acknowledgement = ChangeArray(sensor=self._waiting.pop(0).sensor)
+            acknowledgement.header.stamp = stamp
             self._changes.publish(acknowledgement)
 
     def _frame(self, message: Any) -> None:
         self.frames += message.transforms
+        self._acknowledge()
 
     def _fixed(self, message: Any) -> None:
         self.fixed += message.transforms
