@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from waiting import PATIENCE_S, wait_until_queued
+from waiting import DEADLINE_S, wait_until_queued
 
 from memory_node.locking import FairLock
 
@@ -26,21 +26,21 @@ class Worker(threading.Thread):
         with self._lock:
             self._order.append(self._name)
             self.has_it.set()
-            self.may_go.wait(PATIENCE_S)
+            self.may_go.wait(DEADLINE_S)
 
 
 def test_it_is_given_in_the_order_in_which_it_was_asked_for() -> None:
     lock = FairLock()
     order: list[str] = []
     workers = [Worker(lock, '0', order)]
-    assert workers[0].has_it.wait(PATIENCE_S)
+    assert workers[0].has_it.wait(DEADLINE_S)
     for k in range(1, 9):
         workers.append(Worker(lock, str(k), order))
         wait_until_queued(lock, k)
     for worker in workers:
-        assert worker.has_it.wait(PATIENCE_S)
+        assert worker.has_it.wait(DEADLINE_S)
         worker.may_go.set()
-        worker.join(PATIENCE_S)
+        worker.join(DEADLINE_S)
     assert order == [str(k) for k in range(9)]
 
 
@@ -53,7 +53,7 @@ def test_a_busy_thread_cannot_take_it_again_before_one_that_waits() -> None:
         other.may_go.set()
     with lock:  # asked for after the other
         order.append('busy')
-    other.join(PATIENCE_S)
+    other.join(DEADLINE_S)
     assert order == ['other', 'busy']
 
 
@@ -64,7 +64,7 @@ def test_only_one_of_eight_threads_has_it() -> None:
 
     def work() -> None:
         nonlocal inside, worst, total
-        start.wait(PATIENCE_S)
+        start.wait(DEADLINE_S)
         for _ in range(500):
             with lock:
                 inside += 1
@@ -79,7 +79,7 @@ def test_only_one_of_eight_threads_has_it() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE_S)
+        thread.join(DEADLINE_S)
     assert not any(thread.is_alive() for thread in threads)
     assert worst == 1
     assert total == 8 * 500
@@ -93,7 +93,7 @@ def test_an_error_gives_it_back() -> None:
         wait_until_queued(lock, 1)
         waiting.may_go.set()
         raise ZeroDivisionError
-    waiting.join(PATIENCE_S)
+    waiting.join(DEADLINE_S)
     assert order == ['waiting']
     with lock:
         pass
@@ -107,8 +107,8 @@ def test_who_holds_it() -> None:
         assert lock.held
         waiting = Worker(lock, 'waiting', order)
         wait_until_queued(lock, 1)
-    assert waiting.has_it.wait(PATIENCE_S)
+    assert waiting.has_it.wait(DEADLINE_S)
     assert not lock.held, 'it is held, but by the other thread'
     waiting.may_go.set()
-    waiting.join(PATIENCE_S)
+    waiting.join(DEADLINE_S)
     assert not lock.held

@@ -10,11 +10,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from waiting import wait_for
 
 pytest.importorskip('rclpy')
 pytest.importorskip('spatial_memory.msg')
@@ -38,13 +37,6 @@ def processes_of(folder: Path) -> list[int]:
             if str(folder).encode() in arguments:
                 found.append(int(entry.name))
     return found
-
-
-def wait_until(done: Callable[[], bool]) -> None:
-    until = time.monotonic() + DEADLINE_S
-    while not done():
-        assert time.monotonic() < until
-        time.sleep(0.02)
 
 
 def test_one_room_from_start_to_end(tmp_path: Path) -> None:
@@ -86,7 +78,7 @@ def test_a_signal_ends_it_and_all_it_started(tmp_path: Path, number: signal.Sign
         [*DEMO, '--keep', str(keep)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     try:
-        wait_until(lambda: (keep / 'replay.log').exists())
+        wait_for(lambda: (keep / 'replay.log').exists(), DEADLINE_S)
         assert len(processes_of(keep)) > 1
         demo.send_signal(number)
         output, _ = demo.communicate(timeout=DEADLINE_S)
@@ -94,7 +86,7 @@ def test_a_signal_ends_it_and_all_it_started(tmp_path: Path, number: signal.Sign
         demo.kill()
     assert demo.returncode == 130
     assert output.splitlines()[-1] == 'demo: interrupted'
-    wait_until(lambda: not processes_of(keep))
+    wait_for(lambda: not processes_of(keep), DEADLINE_S)
 
 
 def test_help_names_the_options() -> None:

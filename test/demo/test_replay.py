@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from waiting import wait_for
 
 rclpy = pytest.importorskip('rclpy')
 messages = pytest.importorskip('memory_node.demo.messages')
@@ -30,7 +31,6 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 from memory_node.demo.trajectory import MAP, OPTICAL, TICK_NS  # noqa: E402
 
 NS = messages.nanoseconds
-DEADLINE_S = 60.0
 
 
 class StandIn(Node):
@@ -126,13 +126,6 @@ def tourist(context: Context) -> Iterator[Callable[..., Any]]:
         node.close()
 
 
-def wait_until(done: Callable[[], bool]) -> None:
-    until = time.monotonic() + DEADLINE_S
-    while not done():
-        assert time.monotonic() < until
-        threading.Event().wait(0.01)
-
-
 def pose_at(frames: list[Any], fixed: list[Any], stamp_ns: int) -> tuple[np.ndarray, Rotation]:
     """Pose of the optical frame in the map; moving frames are interpolated at the stamp."""
     frame, position, rotation = OPTICAL, np.zeros(3), Rotation.identity()
@@ -165,7 +158,7 @@ def test_a_tour_is_heard_in_order_and_leads_back_to_where_things_are(
     knocks = [m for m in memory.looks if m not in heard]
     assert 1 <= len(knocks) <= replay.KNOCKS
     assert all(0 < NS(m.header.stamp) < stamps[0] for m in knocks)
-    wait_until(lambda: NS(memory.frames[-1].header.stamp) >= stamps[-1] + replay.DETECTOR_NS)
+    wait_for(lambda: NS(memory.frames[-1].header.stamp) >= stamps[-1] + replay.DETECTOR_NS)
     for look, message, stamp in zip(looks, heard, stamps, strict=True):
         position, rotation = pose_at(memory.frames, memory.fixed, stamp)
         for sent, claim in zip(message.detections, look.shown.view.detections, strict=True):

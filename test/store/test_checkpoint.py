@@ -14,7 +14,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from waiting import PATIENCE_S, wait_until_queued
+from waiting import DEADLINE_S, wait_until_queued
 
 from memory_node.store import checkpoint
 from memory_node.store.checkpoint import Checkpointer
@@ -231,7 +231,7 @@ def test_emptying_the_log_waits_for_a_writer_and_a_writer_for_it(
         thread.start()
         wait_until_queued(checkpointer.writing, 1)
         assert log_of(path).stat().st_size > 200_000
-    thread.join(PATIENCE_S)
+    thread.join(DEADLINE_S)
     assert log_of(path).stat().st_size == 0
 
 

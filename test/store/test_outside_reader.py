@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 from views import DIM, observe_all, seen, stream, view
-from waiting import wait_until
+from waiting import wait_for
 
 from memory_node import SpatialMemory
 from memory_node.store import checkpoint
@@ -48,12 +48,14 @@ def test_c32_a_reader_outside_is_reported_and_the_log_shrinks_when_it_leaves(
             row = [seen('x' * 100, (k, stamp, 0), track_id='y' * 100) for k in range(20)]
             memory.observe(view(stamp, *row))
             stamp += 1
-        wait_until(lambda: warned(memory), 'the warning')
-        wait_until(lambda: memory.durable_seq == memory.seq, 'durable although a reader holds on')
+        wait_for(lambda: warned(memory), what='the warning')
+        wait_for(
+            lambda: memory.durable_seq == memory.seq, what='durable although a reader holds on'
+        )
         assert reader.execute('SELECT count(*) FROM log').get == held
         reader.execute('COMMIT')
-        wait_until(lambda: log.stat().st_size < EMPTY_FROM, 'the log is emptied')
-        wait_until(lambda: not warned(memory), 'the end of the warning')
+        wait_for(lambda: log.stat().st_size < EMPTY_FROM, what='the log is emptied')
+        wait_for(lambda: not warned(memory), what='the end of the warning')
         memory.observe(view(stamp, seen()))
         reader.close()
         assert memory.check() == []
@@ -73,7 +75,7 @@ def test_c32_none_of_our_readers_keeps_a_transaction_open(tmp_path: Path) -> Non
         with reader._database.standing_still():
             assert reader._database.rows('SELECT count(*) FROM log') == [(memory.seq,)]
         observe_all(memory, list(stream(81, 400))[300:])
-        wait_until(lambda: log.stat().st_size < EMPTY_FROM, 'the log is emptied')
+        wait_for(lambda: log.stat().st_size < EMPTY_FROM, what='the log is emptied')
         assert not warned(memory)
 
 

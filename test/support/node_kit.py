@@ -35,29 +35,13 @@ from rosgraph_msgs.msg import Clock
 from spatial_memory import srv
 from spatial_memory.msg import ChangeArray, Detection, DetectionArray
 from tf2_msgs.msg import TFMessage
+from waiting import DEADLINE_S, wait_for
 
 NS = 1_000_000_000
-# Only a failing test waits so long; a loaded machine (C44 starts two runs beside the rest) may
-# need some of it.
-DEADLINE_S = 60.0
-"""Longest wait for anything that should happen at once; this machine may be busy."""
-
 OTHERS = {
     'change_state': ChangeState, 'get_state': GetState, 'set_parameters': SetParameters,
 }  # fmt: skip
 """Services of the node that are not ours."""
-
-
-def wait_for(
-    condition: Callable[[], Any], timeout_s: float = DEADLINE_S, what: str = 'condition'
-) -> Any:
-    """Return the first true value of the condition; AssertionError after the deadline."""
-    deadline = time.monotonic() + timeout_s
-    while not (value := condition()):
-        if time.monotonic() > deadline:
-            raise AssertionError(f'waited {timeout_s:g} s in vain for {what}')
-        time.sleep(0.005)
-    return value
 
 
 def detection(
